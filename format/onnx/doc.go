@@ -15,7 +15,7 @@ const maxBytes = 1<<31 - 1
 
 // Field numbers of onnx.proto3.
 const (
-	modelIR, modelProducer, modelProducerVersion, modelDoc, modelGraph, modelOpset, modelMetadata = 1, 2, 3, 6, 7, 8, 14
+	modelIR, modelProducer, modelProducerVersion, modelGraph, modelOpset, modelMetadata = 1, 2, 3, 7, 8, 14
 
 	opsetVersion        = 2
 	entryKey, entryText = 1, 2

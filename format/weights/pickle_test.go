@@ -188,7 +188,7 @@ func FuzzPickle(f *testing.F) {
 			}
 			return
 		}
-		file, err := stateFile("fuzz", root, func(s *storage) (place, error) { return place{}, faultf("no storage") })
+		file, err := stateFile("fuzz", root, func(s *storage) (place, error) { return nil, faultf("no storage") })
 		if err == nil && len(file.arrays) > 0 || err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatalf("%d tensors without a storage, %v", len(file.arrays), err)
 		}

@@ -36,14 +36,14 @@ func readTorch(z *zip.Reader, folder string) (*File, error) {
 	return stateFile("PyTorch", root, func(s *storage) (place, error) {
 		entry, ok := entries[folder+"data/"+s.key]
 		if !ok {
-			return place{}, faultf("the archive has no %sdata/%s", folder, s.key)
+			return nil, faultf("the archive has no %sdata/%s", folder, s.key)
 		}
 		size, ok := byteCount(s.elements, s.dtype.Size())
 		if !ok || entry.UncompressedSize64 != uint64(size) {
-			return place{}, faultf("storage %q of %d %s is in an entry of %d bytes",
+			return nil, faultf("storage %q of %d %s is in an entry of %d bytes",
 				s.key, s.elements, s.dtype, entry.UncompressedSize64)
 		}
-		return place{func() (io.Reader, error) { return openEntry(entry) }}, nil
+		return func() (io.Reader, error) { return openEntry(entry) }, nil
 	})
 }
 
@@ -64,10 +64,8 @@ func checkByteOrder(entry *zip.File) error {
 	return err
 }
 
-// place is the place of a storage.
-type place struct {
-	open func() (io.Reader, error) // at its first byte
-}
+// place opens a storage at its first byte.
+type place func() (io.Reader, error)
 
 // stateNames are the keys under which training loops keep the weights among other things.
 var stateNames = []string{"state_dict", "model_state_dict", "model_state", "model", "network", "net", "weights",

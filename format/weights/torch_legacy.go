@@ -48,7 +48,7 @@ func readLegacyTorch(r io.ReaderAt, size int64) (*File, error) {
 	return stateFile("PyTorch before 1.6", root, func(s *storage) (place, error) {
 		p, ok := places[s.key]
 		if !ok {
-			return place{}, faultf("storage %q is not in the file", clip(s.key))
+			return nil, faultf("storage %q is not in the file", clip(s.key))
 		}
 		return p, nil
 	})
@@ -112,7 +112,7 @@ func legacyPlaces(r io.ReaderAt, size, at int64, keys any, known map[string]*sto
 			return nil, faultf("byte %d: storage %q of %d %s: the file is cut short",
 				at, clip(key), s.elements, s.dtype)
 		}
-		places[key] = place{func() (io.Reader, error) { return io.NewSectionReader(r, start, length), nil }}
+		places[key] = func() (io.Reader, error) { return io.NewSectionReader(r, start, length), nil }
 		at = start + length
 	}
 	return places, nil

@@ -16,13 +16,13 @@ func (t *pickledTensor) array(name string, find func(*storage) (place, error)) (
 	if err != nil {
 		return array{}, err
 	}
-	location, err := find(t.storage)
+	open, err := find(t.storage)
 	if err != nil {
 		return array{}, err
 	}
 	a := array{name: name, dtype: t.storage.dtype, shape: shape}
 	a.open = func() (elements, error) {
-		r, err := location.open()
+		r, err := open()
 		if err != nil {
 			return nil, err
 		}
