@@ -142,35 +142,6 @@ func (x *FrameIndex) Of(frame int) (video, position int) {
 	return video, frame - x.offsets[video]
 }
 
-// Max takes the scores of frames together: s[v,k] = max over the frames t of video v of scores[t,k].
-// index[i] is the frame of the set that row i of scores, n×classes, belongs to, ascending; frames
-// that could not be read have no row. It returns the videos that have a row, ascending, and a row for
-// each. The maximum of log-odds is the log-odds of the maximal probability.
-func (x *FrameIndex) Max(index []int, scores []float32, classes int) (videos []int, best []float32, err error) {
-	if classes < 1 || len(scores) != len(index)*classes {
-		return nil, nil, fmt.Errorf("scores of frames: %d values for %d frames of %d classes",
-			len(scores), len(index), classes)
-	}
-	for i, frame := range index {
-		if frame < 0 || frame >= x.Frames() || i > 0 && frame <= index[i-1] {
-			return nil, nil, fmt.Errorf("scores of frames: row %d belongs to frame %d; rows must ascend within 0 to %d",
-				i, frame, x.Frames()-1)
-		}
-		row := scores[i*classes : (i+1)*classes]
-		video, _ := x.Of(frame)
-		if len(videos) == 0 || videos[len(videos)-1] != video {
-			videos, best = append(videos, video), append(best, row...)
-			continue
-		}
-		for k, most := range best[len(best)-classes:] {
-			if row[k] > most || row[k] != row[k] { // NaN wins, so that it is seen
-				best[len(best)-classes+k] = row[k]
-			}
-		}
-	}
-	return videos, best, nil
-}
-
 // place returns the bag and the frame in the set of videos; frame is the one asked for, always 0.
 func (x *FrameIndex) place(bag, frame int) (video, position int, err error) {
 	if bag < 0 || bag >= x.Frames() || frame != 0 {

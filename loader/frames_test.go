@@ -3,9 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
-	"math"
 	"nmn/loader/picture"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -72,32 +70,6 @@ func TestFrames_BagsWithoutFrames(t *testing.T) {
 	for _, place := range [][2]int{{-1, 0}, {24, 0}, {3, 1}} {
 		if err := frames.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])
-		}
-	}
-}
-
-func TestFrameIndex_Max(t *testing.T) {
-	x := &FrameIndex{offsets: []int{0, 2, 3, 6}}
-	nan := float32(math.NaN())
-	// Video 1 has no row, for its frame could not be read.
-	videos, best, err := x.Max([]int{0, 1, 3, 4, 5}, []float32{1, -8, 3, -9, -4, 5, -2, nan, -1, 5}, 2)
-	if err != nil || !slices.Equal(videos, []int{0, 2}) {
-		t.Fatalf("videos %v, %v; want 0 and 2", videos, err)
-	}
-	if !reflect.DeepEqual(best[:3], []float32{3, -8, -1}) || best[3] == best[3] {
-		t.Errorf("maxima %v, want 3, -8, -1 and NaN", best)
-	}
-	for name, c := range map[string]struct {
-		index  []int
-		scores []float32
-	}{
-		"too few scores": {[]int{0, 1}, []float32{1, 2, 3}},
-		"twice the same": {[]int{1, 1}, []float32{1, 2, 3, 4}},
-		"out of range":   {[]int{6}, []float32{1, 2}},
-		"negative":       {[]int{-1}, []float32{1, 2}},
-	} {
-		if _, _, err := x.Max(c.index, c.scores, 2); err == nil {
-			t.Errorf("%s: no error", name)
 		}
 	}
 }
