@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ func (b *Batch) mix() {
 		bag := job.frames[from].bag
 		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
 		}
-		if firstError(job.failures[from:next]) != nil {
+		if cmp.Or(job.failures[from:next]...) != nil {
 			m.places = append(m.places, -1)
 			continue
 		}

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,10 +107,7 @@ func (b *Batch) begin(number, epoch int, order []int) {
 	job.flips.grow(t)
 	job.keys.grow(t)
 	job.offsets.grow(len(bags) + 1)
-	if cap(job.failures) < t {
-		job.failures = make([]error, t)
-	}
-	job.failures = job.failures[:t]
+	job.failures = resized(job.failures, t)
 	job.pending.Store(int32(t))
 }
 
@@ -212,7 +210,7 @@ func (b *Batch) finish(bad func(bag int, err error) error) error {
 		bag := job.frames[from].bag
 		for next = from + 1; next < len(job.frames) && job.frames[next].bag == bag; next++ {
 		}
-		if err := firstError(job.failures[from:next]); err != nil {
+		if err := cmp.Or(job.failures[from:next]...); err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				return err
 			}
@@ -255,15 +253,6 @@ func (a *assembly) move(kept, from, next int, l *Loader) {
 	copy(a.sizes.data[2*kept:], a.sizes.data[2*from:2*next])
 	copy(a.flips.data[kept:], a.flips.data[from:next])
 	copy(a.keys.data[kept:], a.keys.data[from:next])
-}
-
-func firstError(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fillLabels copies the rows of the bags that are left.

@@ -67,6 +67,12 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 		piece = binary.LittleEndian.AppendUint64(piece, uint64(len(s))) // keeps "ab","c" apart from "a","bc"
 		piece = append(piece, s...)
 	}
+	count := func(bags []int, classes []int32) {
+		for _, class := range classes {
+			bags[class]++
+			piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
+		}
+	}
 	for k := range s.Vocabulary.Len() {
 		text(s.Vocabulary.Word(k).Text)
 	}
@@ -75,16 +81,13 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 		c.Frames, c.Longest = c.Frames+frames, max(c.Longest, frames)
 		text(row.ID)
 		piece = binary.LittleEndian.AppendUint32(piece, uint32(len(row.Labels)))
-		for _, class := range row.Labels {
-			c.Positive[class]++
-			piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
-		}
+		count(c.Positive, row.Labels)
 		if len(row.Unknown) > 0 { // labels that are all known have the digest that they had before any could be unknown
-			c.addUnknown(row.Unknown)
-			piece = append(piece, "unknown"...)
-			for _, class := range row.Unknown {
-				piece = binary.LittleEndian.AppendUint32(piece, uint32(class))
+			if c.Unknown == nil {
+				c.Unknown = make([]int, len(c.Positive))
 			}
+			piece = append(piece, "unknown"...)
+			count(c.Unknown, row.Unknown)
 		}
 		h.Write(piece)
 		piece = piece[:0]
@@ -104,15 +107,6 @@ func takeCensus(ctx context.Context, s *Set) (*Census, error) {
 	}
 	h.Sum(c.Digest[:0])
 	return c, nil
-}
-
-func (c *Census) addUnknown(classes []int32) {
-	if c.Unknown == nil {
-		c.Unknown = make([]int, len(c.Positive))
-	}
-	for _, class := range classes {
-		c.Unknown[class]++
-	}
 }
 
 // Known is the number of bags whose observed label of a class is known.

@@ -88,26 +88,27 @@ func (c *ClipLabel) check(form ClipLabelsForm) error {
 			kinds++
 		}
 	}
+	most := form.CaptionsPerSample
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("clip %q: %s", Excerpt(c.Clip), fmt.Sprintf(format, args...))
+	}
 	switch {
 	case c.Clip == "":
 		return errors.New("\"clip\" is missing")
 	case kinds > 1:
-		return fmt.Errorf("clip %q: of captions, counts and labels there may be one", Excerpt(c.Clip))
-	case form.CaptionsPerSample == 0 && (c.Captions != nil || c.Counts != nil):
-		return fmt.Errorf("clip %q: captions or counts need captions_per_sample in the header", Excerpt(c.Clip))
-	case form.CaptionsPerSample > 0 && c.Labels != nil:
-		return fmt.Errorf("clip %q: labels without captions, and the header has captions_per_sample %d",
-			Excerpt(c.Clip), form.CaptionsPerSample)
+		return wrong("of captions, counts and labels there may be one")
+	case most == 0 && (c.Captions != nil || c.Counts != nil):
+		return wrong("captions or counts need captions_per_sample in the header")
+	case most > 0 && c.Labels != nil:
+		return wrong("labels without captions, and the header has captions_per_sample %d", most)
 	case c.Truth != nil && !form.Truth:
-		return fmt.Errorf("clip %q: truth needs \"truth\":true in the header", Excerpt(c.Clip))
-	case len(c.Captions) > form.CaptionsPerSample:
-		return fmt.Errorf("clip %q: %d captions, want at most %d", Excerpt(c.Clip), len(c.Captions),
-			form.CaptionsPerSample)
+		return wrong("truth needs \"truth\":true in the header")
+	case len(c.Captions) > most:
+		return wrong("%d captions, want at most %d", len(c.Captions), most)
 	}
 	for word, n := range c.Counts {
-		if n < 1 || n > form.CaptionsPerSample {
-			return fmt.Errorf("clip %q: count of %q is %d, want 1 to %d", Excerpt(c.Clip), Excerpt(word), n,
-				form.CaptionsPerSample)
+		if n < 1 || n > most {
+			return wrong("count of %q is %d, want 1 to %d", Excerpt(word), n, most)
 		}
 	}
 	return nil

@@ -121,10 +121,9 @@ func (l *ClipLabels) Words(ctx context.Context, failed *error) iter.Seq[string] 
 		for _, word := range label.Labels {
 			once[word] = true
 		}
-		for word, n := range label.Counts {
-			once[word] = once[word] || n > 0
+		for word := range label.Counts {
+			once[word] = true
 		}
-		maps.DeleteFunc(once, func(_ string, is bool) bool { return !is })
 		return maps.Keys(once)
 	})
 }

@@ -239,10 +239,9 @@ func checkFrames(set *Set, config Config) error {
 		return fmt.Errorf("loader: a batch of %d samples of up to %d frames of %.0f bytes each takes up to %.3g bytes, "+
 			"the limit is %d; lower BatchSize or Size",
 			config.BatchSize, longest, bytes, all, int64(maxBatchBytes))
-	} else if err := checkMemory(config, all); err != nil {
-		return err
+	} else {
+		return checkMemory(config, all)
 	}
-	return nil
 }
 
 // checkMemory compares the memory of the batches in flight, each of the given size in bytes, with the free

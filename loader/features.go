@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"nmn/internal/fault"
 	"nmn/loader/features"
 	"nmn/text"
 )
@@ -85,12 +86,7 @@ func (t *tableVectors) Read(ctx context.Context, bag, _ int, dst []float32) erro
 	}
 	err := t.rows.Read(bag, dst)
 	if errors.Is(err, features.ErrValue) {
-		return brokenVector{err}
+		return fault.As(ErrCorrupt, err) // without its text, which is about pictures
 	}
 	return err
 }
-
-// brokenVector wraps ErrCorrupt without its text, which is about pictures.
-type brokenVector struct{ error }
-
-func (b brokenVector) Unwrap() []error { return []error{ErrCorrupt, b.error} }

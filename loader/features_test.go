@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/fault"
 	"nmn/loader/features"
 )
 
@@ -112,7 +113,7 @@ type brokenAt struct {
 
 func (b brokenAt) Read(ctx context.Context, bag, frame int, dst []float32) error {
 	if bag == b.row {
-		return brokenVector{errors.New("row 2 is no good")}
+		return fault.As(ErrCorrupt, errors.New("row 2 is no good"))
 	}
 	return b.Vectors.Read(ctx, bag, frame, dst)
 }

@@ -100,10 +100,7 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 	}
 	defer file.Close()
 	n := int(info.Size())
-	if cap(*buffer) < n {
-		*buffer = make([]byte, n)
-	}
-	*buffer = (*buffer)[:n]
+	*buffer = resized(*buffer, n)
 	if read, err := io.ReadFull(file, *buffer); err != nil {
 		return unusable(fmt.Errorf("%d of %d bytes: %w", read, n, err))
 	}

@@ -59,14 +59,7 @@ func mentions(vocabulary *text.Vocabulary, captions []string) [][]int32 {
 	classes := make([][]int32, len(captions))
 	for c, caption := range captions {
 		tokens = text.Tokenizer{}.Append(tokens[:0], caption)
-		present := make([]int32, 0, len(tokens))
-		for _, token := range tokens {
-			if k, ok := vocabulary.Index(token); ok {
-				present = append(present, int32(k))
-			}
-		}
-		slices.Sort(present)
-		classes[c] = slices.Clip(slices.Compact(present))
+		classes[c] = slices.Clip(appendClasses(make([]int32, 0, len(tokens)), vocabulary, tokens))
 	}
 	return classes
 }

@@ -77,10 +77,8 @@ func (t *lineTable) read(i int, buffer *[]byte) ([]byte, error) {
 	if next := i/lineStride + 1; next < len(t.known) {
 		to = t.known[next]
 	}
-	if int64(cap(*buffer)) < to-from {
-		*buffer = make([]byte, to-from)
-	}
-	lines := (*buffer)[:to-from]
+	lines := resized(*buffer, int(to-from))
+	*buffer = lines
 	if _, err := t.file.ReadAt(lines, from); err != nil {
 		return nil, fmt.Errorf("bytes %d to %d: the file has changed since it was opened: %w", from, to, noEOF(err))
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"nmn/internal/fault"
 	"nmn/kernels/simd"
 	"nmn/loader/augment"
 	"nmn/loader/picture"
@@ -189,9 +190,9 @@ func TooManyBad(set *Set, bad []BadSample, allowed int) error {
 	for _, b := range bad[:min(named, len(bad))] {
 		first = append(first, fmt.Sprintf("%s %d (%s): %v", set.Noun().One(), b.Bag, b.ID, b.Err))
 	}
-	return tooManyBad(fmt.Sprintf("loader: %d %s of %q that cannot be used, more than the %d that `data.max_bad_samples` "+
+	return fault.Newf(ErrCorrupt, "loader: %d %s of %q that cannot be used, more than the %d that `data.max_bad_samples` "+
 		"(MaxBadSamples) allows; repair or remove them, or allow more: %s",
-		len(bad), set.Noun(), set.Name, allowed, strings.Join(first, "; ")))
+		len(bad), set.Noun(), set.Name, allowed, strings.Join(first, "; "))
 }
 
 // NoneUsable returns the error about a set without a usable bag. first is the error of the first bag.
@@ -202,9 +203,3 @@ func NoneUsable(set *Set, first error) error {
 	return fmt.Errorf("none of the %d %s of %q can be used, the first because of: %w", set.Len(), set.Noun(),
 		set.Name, first)
 }
-
-// tooManyBad wraps ErrCorrupt without repeating its text, which the samples' own errors have.
-type tooManyBad string
-
-func (e tooManyBad) Error() string { return string(e) }
-func (e tooManyBad) Unwrap() error { return ErrCorrupt }

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,7 +57,7 @@ func (p *Previewer) Bag(epoch, bag int) (*Preview, error) {
 		return nil
 	})
 	if err != nil || broken != nil {
-		return nil, fmt.Errorf("preview: %w", firstError([]error{err, broken}))
+		return nil, fmt.Errorf("preview: %w", cmp.Or(err, broken))
 	}
 	for n, of := range b.Index {
 		if of == bag {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode"
 
+	"nmn/internal/fault"
 	"nmn/internal/input"
 )
 
@@ -22,13 +23,7 @@ import (
 var ErrAnnotations = errors.New("unusable annotation file")
 
 // Unusable returns err as an error that is also ErrAnnotations. Its text stays the same.
-func Unusable(err error) error { return annotationsError{err} }
-
-type annotationsError struct{ error }
-
-func (e annotationsError) Unwrap() error { return e.error }
-
-func (annotationsError) Is(target error) bool { return target == ErrAnnotations }
+func Unusable(err error) error { return fault.As(ErrAnnotations, err) }
 
 // IsFolder reports whether a path leads to a folder.
 func IsFolder(path string) bool {
@@ -90,9 +85,7 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // WithoutMark is the text less a byte order mark at its start; Close closes closer.
 func WithoutMark(text *bufio.Reader, closer io.Closer) io.ReadCloser {
-	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
-		_, _ = text.Discard(len(byteOrderMark)) // cannot fail: the bytes are in the buffer
-	}
+	input.SkipMark(text)
 	return struct {
 		io.Reader
 		io.Closer

@@ -4,17 +4,12 @@ package npy
 
 import (
 	"errors"
-	"fmt"
+
+	"nmn/internal/fault"
 )
 
 // ErrFormat is wrapped by every error about a header that does not follow the format, or that needs an
 // unsupported feature: structured and pickled arrays, complex numbers, text.
 var ErrFormat = errors.New("not an .npy file that can be read")
 
-// fault wraps ErrFormat without repeating its text.
-type fault string
-
-func (f fault) Error() string { return string(f) }
-func (f fault) Unwrap() error { return ErrFormat }
-
-func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
+func faultf(format string, args ...any) error { return fault.Newf(ErrFormat, format, args...) }

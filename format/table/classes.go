@@ -98,8 +98,7 @@ func Columns(path string) (int, error) {
 		}
 		return 1, nil
 	}
-	limited := &recordReader{r: skipByteOrderMark(bufio.NewReaderSize(f, 1<<16)), left: maxRecord}
-	header, err := csv.NewReader(limited).Read()
+	header, err := csv.NewReader(newRecordReader(f)).Read()
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w: %w", path, ErrFormat, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"nmn/internal/input"
 )
 
 // idColumn is the heading of the optional first column, which names the bags.
@@ -16,7 +18,7 @@ const idColumn = "id"
 // readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with the bytes read,
 // never with the file's claims.
 func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
-	limited := &recordReader{r: skipByteOrderMark(bufio.NewReaderSize(r, 1<<16)), left: maxRecord}
+	limited := newRecordReader(r)
 	c := csv.NewReader(limited)
 	c.FieldsPerRecord = -1 // counted here, to report which line is ragged
 	c.ReuseRecord = true
@@ -61,6 +63,12 @@ type recordReader struct {
 	left int64
 }
 
+func newRecordReader(r io.Reader) *recordReader {
+	text := bufio.NewReaderSize(r, 1<<16)
+	input.SkipMark(text)
+	return &recordReader{r: text, left: maxRecord}
+}
+
 func (r *recordReader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		return 0, fmt.Errorf("a row of more than %d bytes", maxRecord)
@@ -68,14 +76,6 @@ func (r *recordReader) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p[:min(int64(len(p)), r.left)])
 	r.left -= int64(n)
 	return n, err
-}
-
-// skipByteOrderMark drops the mark with which some spreadsheets begin UTF-8 files.
-func skipByteOrderMark(r *bufio.Reader) io.Reader {
-	if b, err := r.Peek(3); err == nil && string(b) == "\xef\xbb\xbf" {
-		r.Discard(3) // cannot fail: the bytes are in the buffer
-	}
-	return r
 }
 
 func (m *Matrix) setHeader(header []string, single bool) error {

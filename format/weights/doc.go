@@ -10,20 +10,15 @@ package weights
 
 import (
 	"errors"
-	"fmt"
+
+	"nmn/internal/fault"
 )
 
 // ErrFormat is wrapped by every error about a file that does not follow its format, or that needs an
 // unsupported feature.
 var ErrFormat = errors.New("not a file of weights that can be read")
 
-// fault wraps ErrFormat without repeating its text.
-type fault string
-
-func (f fault) Error() string { return string(f) }
-func (f fault) Unwrap() error { return ErrFormat }
-
-func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
+func faultf(format string, args ...any) error { return fault.Newf(ErrFormat, format, args...) }
 
 // clip shortens a name of a file for messages.
 func clip(name string) string {

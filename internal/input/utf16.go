@@ -19,6 +19,13 @@ func UTF8(text *bufio.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(&utf16Reader{text: text, order: order}, text.Size())
 }
 
+// SkipMark drops the byte order mark with which some programs begin UTF-8.
+func SkipMark(text *bufio.Reader) {
+	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = text.Discard(3) // cannot fail: the bytes are in the buffer
+	}
+}
+
 // utf16Order finds UTF-16 by the first four bytes of a text: by its mark, or by the zeros of two ASCII characters.
 func utf16Order(start []byte) binary.ByteOrder {
 	var zero [4]bool

@@ -15,7 +15,8 @@ package features
 
 import (
 	"errors"
-	"fmt"
+
+	"nmn/internal/fault"
 )
 
 // Errors that a caller may handle.
@@ -26,17 +27,8 @@ var (
 	ErrValue = errors.New("the value cannot be used")
 )
 
-// fault wraps a sentinel without repeating its text, because the message is more specific.
-type fault struct {
-	message string
-	kind    error
-}
-
-func (f fault) Error() string { return f.message }
-func (f fault) Unwrap() error { return f.kind }
-
-func formatf(format string, args ...any) error { return fault{fmt.Sprintf(format, args...), ErrFormat} }
-func valuef(format string, args ...any) error  { return fault{fmt.Sprintf(format, args...), ErrValue} }
+func formatf(format string, args ...any) error { return fault.Newf(ErrFormat, format, args...) }
+func valuef(format string, args ...any) error  { return fault.Newf(ErrValue, format, args...) }
 
 // clip shortens text from a file for a message.
 func clip(s string) string {

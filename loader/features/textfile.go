@@ -29,7 +29,7 @@ func openText(ctx context.Context, name string) (*bufio.Reader, *input.File, err
 		text = bufio.NewReaderSize(inflated{z}, 1<<16)
 	}
 	text = input.UTF8(text)
-	skipMark(text)
+	input.SkipMark(text)
 	return text, f, nil
 }
 
@@ -84,13 +84,6 @@ func readLine(r *bufio.Reader) (string, error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return "", err
 		}
-	}
-}
-
-// skipMark drops the byte order mark with which some programs begin UTF-8.
-func skipMark(r *bufio.Reader) {
-	if mark, _ := r.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = r.Discard(3) // cannot fail: the bytes are in the buffer
 	}
 }
 

@@ -18,9 +18,3 @@ var ErrClip = errors.New("the clip cannot be used")
 
 // ErrTool is wrapped by errors about ffmpeg itself: it is missing, too old, or cannot be started.
 var ErrTool = errors.New("ffmpeg cannot be used")
-
-// clipError wraps ErrClip without its text; cause is the text to read.
-type clipError struct{ cause error }
-
-func (e clipError) Error() string   { return e.cause.Error() }
-func (e clipError) Unwrap() []error { return []error{ErrClip, e.cause} }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nmn/internal/fault"
 	"nmn/loader/shard"
 )
 
@@ -40,7 +41,7 @@ func (f *FFmpeg) Extract(ctx context.Context, s Source, c Config) (*Clip, error)
 	}
 	size, err := regularFile(s.Path)
 	if err != nil {
-		return nil, clipError{err}
+		return nil, fault.As(ErrClip, err)
 	}
 	path, err := filepath.Abs(s.Path)
 	if err != nil {
@@ -262,9 +263,9 @@ func (e *extraction) judge(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return clipError{fmt.Errorf("ffmpeg was not done after %v (`frames.clip_timeout`): %w", e.config.Timeout, err)}
+		return fault.As(ErrClip, fmt.Errorf("ffmpeg was not done after %v (`frames.clip_timeout`): %w", e.config.Timeout, err))
 	case errors.Is(err, ErrTool), isSystem(err):
 		return err
 	}
-	return clipError{err}
+	return fault.As(ErrClip, err)
 }

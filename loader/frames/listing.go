@@ -66,21 +66,14 @@ func (l *listing) line(line string) error {
 func (l *listing) property(text string) error {
 	name, value, _ := strings.Cut(text, ":")
 	value = strings.TrimSpace(value)
+	var err error
 	switch name {
 	case "tb 0":
-		a, b, err := twoNumbers(value, "/")
-		if err != nil {
-			return err
-		}
-		l.tick, l.ticks = a, b
+		l.tick, l.ticks, err = twoNumbers(value, "/")
 	case "dimensions 0":
-		w, h, err := twoNumbers(value, "x")
-		if err != nil {
-			return err
-		}
-		l.width, l.height = w, h
+		l.width, l.height, err = twoNumbers(value, "x")
 	}
-	return nil
+	return err
 }
 
 // time parses a time in seconds; ffmpeg writes the least integer, or a word, if there is none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/fault"
 	"nmn/internal/setting"
 	"nmn/loader/shard"
 )
@@ -73,7 +74,7 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 	defer func() { err = errors.Join(err, m.problems.Close()) }()
 	err = m.all(ctx, left, func(ctx context.Context, s Source) (*Clip, error) {
 		if err := shard.CheckName(s.Name, o.Form); err != nil {
-			return nil, clipError{err}
+			return nil, fault.As(ErrClip, err)
 		}
 		return f.Extract(ctx, s, c)
 	})

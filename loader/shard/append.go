@@ -84,15 +84,11 @@ type indexState struct {
 // scan reads the index. All lines of one shard are written at once, and a kill may cut them: the lines
 // of the last shard are made again from it.
 func (w *Writer) scan() (indexState, error) {
-	file, err := openIndex(w.dir)
+	s, file, err := scanIndex(w.dir)
 	if err != nil {
 		return indexState{}, err
 	}
 	defer file.Close()
-	s, err := newIndexScanner(file, file.Name())
-	if err != nil {
-		return indexState{}, err
-	}
 	if err := w.sameAs(s.header); err != nil {
 		return indexState{}, err
 	}

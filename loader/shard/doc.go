@@ -19,7 +19,8 @@ package shard
 
 import (
 	"errors"
-	"fmt"
+
+	"nmn/internal/fault"
 )
 
 // ErrFormat is wrapped by every error about the content of an index or a shard: it does not follow the
@@ -29,13 +30,7 @@ var ErrFormat = errors.New("not a valid folder of frames")
 // ErrExists is wrapped by the error of Create if the folder already has frames.
 var ErrExists = errors.New("frames are there already")
 
-// fault wraps ErrFormat without repeating its text.
-type fault string
-
-func (f fault) Error() string { return string(f) }
-func (f fault) Unwrap() error { return ErrFormat }
-
-func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
+func faultf(format string, args ...any) error { return fault.Newf(ErrFormat, format, args...) }
 
 // cure is the fix if the index does not match the shards.
 const cure = "`shard.rebuild_index` makes the index again from the shards"

@@ -112,25 +112,27 @@ func openIndex(dir string) (*os.File, error) {
 	return file, nil
 }
 
+// scanIndex opens the index of a folder and reads its first line. The caller closes the file.
+func scanIndex(dir string) (s *indexScanner, file *os.File, err error) {
+	if file, err = openIndex(dir); err != nil {
+		return nil, nil, err
+	}
+	if s, err = newIndexScanner(file, file.Name()); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return s, file, nil
+}
+
 // Records reads the index of a folder from the start, in order and in memory of one record. It ends
 // with the first error.
 func Records(dir string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		file, err := openIndex(dir)
+		s, file, err := scanIndex(dir)
 		if err != nil {
 			yield(Record{}, err)
 			return
 		}
 		defer file.Close()
-		s, err := newIndexScanner(file, file.Name())
-		if err != nil {
-			yield(Record{}, err)
-			return
-		}
-		for r, err := range s.records() {
-			if !yield(r, err) {
-				return
-			}
-		}
+		s.records()(yield)
 	}
 }

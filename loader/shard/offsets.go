@@ -101,7 +101,7 @@ func (o *fileOffsets) span(i int) (start, end int64, err error) {
 
 // writeOffsets makes index.offsets from the index, in memory of one line.
 func writeOffsets(dir string) error {
-	index, err := openIndex(dir)
+	s, index, err := scanIndex(dir)
 	if err != nil {
 		return err
 	}
@@ -109,10 +109,6 @@ func writeOffsets(dir string) error {
 	info, err := index.Stat()
 	if err != nil {
 		return fmt.Errorf("shard: %w", err)
-	}
-	s, err := newIndexScanner(index, index.Name())
-	if err != nil {
-		return err
 	}
 	err = durable.Stream(filepath.Join(dir, offsetsName), 0o644, func(w io.Writer) error {
 		_, err := w.Write(offsetsHeader(info.Size()))

@@ -57,11 +57,8 @@ func rebuild(dir string) (err error) {
 
 // headerOf returns the header of the existing index, or one that fits the existing files.
 func headerOf(dir string) (Header, error) {
-	if file, err := openIndex(dir); err == nil {
-		defer file.Close()
-		if s, err := newIndexScanner(file, file.Name()); err == nil {
-			return s.header, nil
-		}
+	if s, file, err := scanIndex(dir); err == nil {
+		return s.header, file.Close()
 	}
 	shards, err := findShards(dir)
 	if err != nil {
