@@ -32,7 +32,8 @@ func (g *Grid) seedDir(level noiseLevel, seed uint64) string {
 // configOf is the configuration of the runs at a noise level, seed and setting of MIL.
 func (g *Grid) configOf(level noiseLevel, seed uint64, mil bool) run.Config {
 	c := g.Config
-	c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed, c.Net.MIL = level.share, level.flips, seed, seed, mil
+	c.Data.Noise, c.Data.Flips, c.Data.NoiseSeed, c.Train.Seed = level.share, level.flips, seed, seed
+	c.SetMIL(mil)
 	return c
 }
 

@@ -42,6 +42,7 @@ func (c *Config) choose(g given) {
 		c.chooseNet()
 	}
 	c.normalize()
+	c.SetMIL(c.Net.MIL)
 	c.choosePictures(g)
 	c.chooseRecipe(g)
 }
@@ -181,7 +182,7 @@ func (c *Config) RecipeArm() (arm recipe.Name, why string) {
 // FallBackToPaper goes back to the plain form if the recipe was left open and rates cannot be estimated from the data.
 // It returns the reason, which is empty if it did not go back.
 func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
-	if c.Recipe.Form != recipe.Estimate || !c.leftOpen("recipe.form") || !c.leftOpen("arm") {
+	if c.Recipe.Form != recipe.Estimate || !c.LeftOpen("recipe.form") || !c.LeftOpen("arm") {
 		return ""
 	}
 	if c.Recipe.Captions == recipe.Witness && d.Train.CaptionsInUse == nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -262,6 +263,69 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 		again := config
 		if err := again.Complete(); err != nil || again.Data.Resize != c.resize || again.Data.Orientation != c.orientation {
 			t.Errorf("%s: what is complete becomes %q and %q, %v", name, again.Data.Resize, again.Data.Orientation, err)
+		}
+	}
+}
+
+// Pictures of a user who names neither net nor weights are learned by a small net, with the training of a net that
+// starts from random weights. Whoever names one of them, or a preset, gets that.
+func TestSources_LearnWithASmallNetWithoutWeights(t *testing.T) {
+	weightsFile := filepath.Join(t.TempDir(), "w.safetensors")
+	must(t, os.WriteFile(weightsFile, nil, 0o600))
+	for name, c := range map[string]struct {
+		sources Sources
+		want    string
+	}{
+		"pictures": {Sources{Settings: settings(t, "data.manifest=a.csv")}, "scenes 96 adamw 0.2"},
+		"captions": {Sources{Settings: settings(t, "data.captions=a.json", "data.images=a")}, "scenes 96 adamw 0.2"},
+		"clips":    {Sources{Settings: settings(t, "data.clips=a.csv")}, "scenes 96 adamw 0.5"},
+		"whole clips": {Sources{Settings: settings(t, "data.clips=a.csv", "net.mil=true")},
+			"scenes 96 adamw 0"},
+		"size":   {Sources{Settings: settings(t, "data.manifest=a.csv", "net.input_size=64")}, "scenes 64 adamw 0.2"},
+		"net":    {Sources{Settings: settings(t, "data.manifest=a.csv", "net.arch=vgg16")}, "vgg16 0 sgd 0.0005"},
+		"resnet": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.arch=resnet18")}, "resnet18 0 adamw 0.2"},
+		"weights": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.weights="+weightsFile)},
+			"vgg16 0 sgd 0.0005"},
+		"paper":    {Sources{Preset: PaperCOCOPreset, Settings: settings(t, "data.captions=a.json", "data.images=a")}, "vgg16 0 sgd 0.0005"},
+		"features": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.backbone=a.pth")}, "mlp 0 adam 0"},
+	} {
+		var config Config
+		if err := c.sources.Resolve(&config); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := fmt.Sprint(config.Net.Arch, " ", config.Net.InputSize, " ", config.Train.Optimizer, " ",
+			config.Train.WeightDecay)
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Frames of moving scenes decay, whole clips do not, unless a decay is given.
+func TestSetMIL_WholeClipsDoNotDecay(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		want  [2]float64 // of frames and of whole clips
+	}{
+		{nil, [2]float64{.5, 0}},
+		{[]string{"train.weight_decay=0.5"}, [2]float64{.5, .5}},
+		{[]string{"train.weight_decay=0.01"}, [2]float64{.01, .01}},
+	} {
+		for i, mil := range []string{"false", "true"} {
+			var config Config
+			must(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, append(c.texts, "net.mil="+mil)...)}.Resolve(
+				&config))
+			must(t, config.Complete())
+			if config.Train.WeightDecay != c.want[i] {
+				t.Errorf("%q, MIL %s: decay %v, want %v", c.texts, mil, config.Train.WeightDecay, c.want[i])
+			}
+		}
+		var frames Config // of an experiment
+		must(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, c.texts...)}.Resolve(&frames))
+		frames.SetMIL(true)
+		if frames.Train.WeightDecay != c.want[1] {
+			t.Errorf("%q, from frames: decay %v, want %v", c.texts, frames.Train.WeightDecay, c.want[1])
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 	default:
 		return nil
 	}
-	if why != "" && c.leftOpen(classesKey) { // it is no news that rows have several labels
+	if why != "" && c.LeftOpen(classesKey) { // it is no news that rows have several labels
 		c.Data.Classes = ""
 		c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == classesKey })
 		return nil
@@ -74,7 +74,7 @@ const mostExclusive = 4096
 
 // takeExclusive makes the choices that go with classes that exclude each other, and refuses what does not.
 func (c *Config) takeExclusive() error {
-	if c.leftOpen("arm") {
+	if c.LeftOpen("arm") {
 		c.chooseExclusiveArm()
 	}
 	c.chooseExclusiveRates()
@@ -97,7 +97,7 @@ func (c *Config) chooseExclusiveArm() {
 // chooseExclusiveRates takes the confusion of classes from nets of folds if the net starts from random weights. After
 // one epoch such a net has learned too little of classes that look alike (docs/guide/classes.md).
 func (c *Config) chooseExclusiveRates() {
-	if c.NoiseRates != recipe.Online || !c.leftOpen("noise_rates") || c.Net.Weights != "" {
+	if c.NoiseRates != recipe.Online || !c.LeftOpen("noise_rates") || c.Net.Weights != "" {
 		return
 	}
 	c.NoiseRates = recipe.FoldsOf + "2"

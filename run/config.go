@@ -289,8 +289,8 @@ func (c *Config) note(key, why string) {
 	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
 }
 
-// leftOpen reports whether a setting was left open.
-func (c *Config) leftOpen(key string) bool {
+// LeftOpen reports whether a setting was left open.
+func (c *Config) LeftOpen(key string) bool {
 	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })
 }
 

@@ -229,10 +229,10 @@ func picturesOf(checkpoint *train.Checkpoint) train.Pictures {
 // ReadAsTrained makes a configuration read pictures as a net was trained, but for what was given.
 func (c *Config) ReadAsTrained(checkpoint *train.Checkpoint) {
 	p := picturesOf(checkpoint)
-	if c.Data.Resize == "" || c.leftOpen("data.resize") {
+	if c.Data.Resize == "" || c.LeftOpen("data.resize") {
 		c.Data.Resize = p.Resize
 	}
-	if c.Data.Orientation == "" || c.leftOpen("data.orientation") {
+	if c.Data.Orientation == "" || c.LeftOpen("data.orientation") {
 		c.Data.Orientation = p.Orientation
 	}
 }

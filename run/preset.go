@@ -82,5 +82,24 @@ func (c *Config) MovingScenes(size Size) {
 	if size == Full {
 		c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Data.Frames = 2000, 200, 1000, 26
 	}
+	c.trainFrames()
+}
+
+// trainFrames takes the training of the moving scenes.
+func (c *Config) trainFrames() {
 	c.Train = train.MovingPreset()
+	c.note(decayKey, "frames of a clip look alike, and are soon learned by heart")
+}
+
+// decayKey is the key of the decay of weights.
+const decayKey = "train.weight_decay"
+
+// SetMIL has bags of frames or of places in a picture judged as a whole, or not. Whole clips learn too slowly with the
+// decay that frames need (docs/guide/training.md).
+func (c *Config) SetMIL(on bool) {
+	c.Net.MIL = on
+	if on && c.LeftOpen(decayKey) {
+		c.Train.WeightDecay = 0
+		c.note(decayKey, "whole clips learn too slowly with the decay that single frames need")
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"nmn/loader/manifest"
 	"nmn/recipe"
 	"nmn/run/document"
+	"nmn/train"
 )
 
 // Sources are what a configuration is made of, the weakest first: a preset, a file, and settings from
@@ -55,6 +56,10 @@ func (s Sources) Resolve(c *Config) error {
 			resolved.Data.VocabularySize = dataset.MaxClasses // its labels are classes, whereas captions have many words
 		}
 	}
+	if set != "" && name != FeaturesPreset {
+		s.startFromScratch(&resolved, file)
+	}
+	resolved.Chosen = slices.DeleteFunc(resolved.Chosen, func(o Choice) bool { return file.Has(o.Key) })
 	*c = resolved
 	if err := file.Decode(c); err != nil {
 		return err
@@ -108,6 +113,37 @@ func (s Sources) Read() (*document.Document, error) {
 	return document.Read(s.File)
 }
 
+// startFromScratch lays over a preset for pictures of others what a net that starts from random weights needs: the
+// training of the scenes, and a small net where none is named. VGG16 keeps the paper's training.
+func (s Sources) startFromScratch(c *Config, file *document.Document) {
+	arch := NetName(s.text(file, "net.arch"))
+	if s.Preset != "" || file.Has("preset") || arch == NetVGG16 || file.Has("net.weights") || s.gives("net.weights") {
+		return
+	}
+	start := c.Train.Noise
+	if c.Train = train.ScenesQuick(); c.Data.Set == dataset.Clips || c.Data.Set == dataset.MSRVTT {
+		c.trainFrames()
+	}
+	c.Train.Noise.Q01, c.Train.Noise.Q10 = start.Q01, start.Q10 // how noisy these labels are is not known
+	if arch.IsResNet() {
+		return
+	}
+	c.Net.Arch, c.Net.InputSize = NetScenes, smallInput
+	c.note("net.arch", "small, since no weights are given to start from")
+	c.note("net.input_size", "enough for what fills a good part of a picture")
+}
+
+// smallInput is the side of the pictures of others that a small net sees.
+const smallInput = 96
+
+// text is the value of a setting: the last that was given, else that of the file.
+func (s Sources) text(file *document.Document, key string) string {
+	if one := s.find(key); one != nil {
+		return one.Text()
+	}
+	return file.Text(key)
+}
+
 // gives reports whether the settings have a key.
 func (s Sources) gives(key string) bool { return s.find(key) != nil }
 
@@ -125,10 +161,7 @@ func (s Sources) find(key string) *document.Setting {
 // the kind of the data, if a file of captions, clips, features or a manifest is named.
 func (s Sources) Base(file *document.Document) (name PresetName, size Size, set dataset.Kind) {
 	fallback := ScenesPreset
-	named := dataset.Kind(file.Text("data.set"))
-	if one := s.find("data.set"); one != nil {
-		named = dataset.Kind(one.Text())
-	}
+	named := dataset.Kind(s.text(file, "data.set"))
 	embedded := named == dataset.Scenes || named == dataset.MovingScenes // Config.Unread refuses other sources
 	for _, of := range []struct {
 		key    string
@@ -147,10 +180,7 @@ func (s Sources) Base(file *document.Document) (name PresetName, size Size, set 
 		}
 	}
 	pretrained := file.Has("net.backbone") || s.gives("net.backbone")
-	images := file.Text("data.images")
-	if one := s.find("data.images"); one != nil {
-		images = one.Text()
-	}
+	images := s.text(file, "data.images")
 	if set == "" && images != "" && !file.Has("data.set") && !s.gives("data.set") &&
 		(manifest.IsTree(images) || dataset.HasFrames(images)) {
 		fallback, set = PaperCOCOPreset, dataset.Manifest

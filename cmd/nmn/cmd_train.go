@@ -99,6 +99,7 @@ func (t *trainCommand) train(cmd *cobra.Command, _ []string) (err error) {
 	if _, err := s.Prepare(ctx); err != nil {
 		return err
 	}
+	tellStart(t.program, &s.Config)
 	if t.dryRun {
 		return dryRun(ctx, t.program, s.Session)
 	}
@@ -112,7 +113,6 @@ func (t *trainCommand) train(cmd *cobra.Command, _ []string) (err error) {
 		}
 		return t.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 	}
-	tellStart(t.program, &s.Config)
 	t.config.Data.ManifestOfClips = s.Config.Data.ManifestOfClips
 	t.outcome, err = s.Train(ctx, t.runDir)
 	return goesOn(err, t.restart)
@@ -149,11 +149,16 @@ func (t *trainCommand) resolve(ctx context.Context, args []string) error {
 	return durable.Writable(t.runDir) // before data are read and features are computed
 }
 
-// tellStart warns if a large network starts from random weights: it then needs far more pictures and time.
+// tellStart says what to expect of a network that starts from random weights.
 func tellStart(p *program, c *run.Config) {
 	large := c.Net.Arch == run.NetVGG16 || c.Net.Arch.IsResNet() && !c.Data.Embedded()
-	if large && c.Net.Weights == "" && c.Stage1 == "" && !p.quiet {
+	switch {
+	case p.quiet || c.Net.Weights != "" || c.Stage1 != "":
+	case large: // it needs far more pictures and time
 		fmt.Fprintf(p.status, "%s starts from random weights; --init FILE starts from ImageNet weights\n", c.Net.Arch)
+	case c.Net.Arch == run.NetScenes && c.LeftOpen("net.arch"):
+		fmt.Fprintf(p.status, "a small network learns from these %s alone; for photographs use --backbone dinov2-small\n",
+			c.Data.Samples())
 	}
 }
 

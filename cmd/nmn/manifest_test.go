@@ -173,7 +173,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 func TestPrintConfig_OfManifest(t *testing.T) {
 	out := must(t, "config", "--set", "data.manifest=a.csv")
 	wantParts(t, out, "preset: paper-coco", "set: manifest", "manifest: a.csv", "vocabulary_size: 100000",
-		"arch: vgg16", "form: estimate", "arm: held-rates")
+		"arch: scenes", "form: estimate", "arm: held-rates")
 	wantUsage(t, call(t, "train", "--set", "data.manifest=a.csv", "--set", "data.captions=b.json"), "leave out one")
 	wantUsage(t, call(t, "train", "--set", "data.set=manifest"), "give data.manifest (file or folder")
 }

@@ -136,5 +136,5 @@ func TestTrain_OnMSRVTTWithoutAllFrames(t *testing.T) {
 func TestPrintConfig_OfMSRVTT(t *testing.T) {
 	out := must(t, "config", "--set", "data.msrvtt=a.zip", "--set", "data.frames_dir=f")
 	wantParts(t, out, "preset: paper-msrvtt", "set: msrvtt", "captions_per_sample: 20", "vocabulary_size: 1087",
-		"arch: vgg16", "frames_dir: f")
+		"arch: scenes", "frames_dir: f")
 }
