@@ -70,8 +70,8 @@ func TestConfig_PresetsAndSizes(t *testing.T) {
 		t.Errorf("full: %d pictures, %d epochs", c.Data.TrainSize, c.Train.Stage1Epochs)
 	}
 	c := printed(t, "train", "--set", "data.captions=c.json", "--images", "d")
-	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetVGG16 || c.Data.Set != dataset.Captions ||
-		c.Train.Optimizer != "sgd" {
+	if c.Preset != run.PaperCOCOPreset || c.Net.Arch != run.NetScenes || c.Data.Set != dataset.Captions ||
+		c.Train.Optimizer != "adamw" {
 		t.Errorf("captions without preset: %s, %s, %s, %s", c.Preset, c.Net.Arch, c.Data.Set, c.Train.Optimizer)
 	}
 	for args, keep := range map[string]bool{"": false, "--preset paper-coco": true,
