@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode"
 
+	"nmn/internal/durable"
 	"nmn/internal/fault"
 	"nmn/internal/input"
 )
@@ -53,6 +54,17 @@ func WalkFolder(ctx context.Context, folder string, visit func(file string, entr
 func OpenText(ctx context.Context, path string) (io.ReadCloser, error) {
 	text, _, err := OpenMarkedText(ctx, path)
 	return text, err
+}
+
+// WriteText writes a file, compressed if its name ends in .gz, which appears whole or not at all.
+func WriteText(path string, write func(io.Writer) error) error {
+	return durable.Stream(path, 0o644, func(out io.Writer) error {
+		if !strings.EqualFold(filepath.Ext(path), ".gz") {
+			return write(out)
+		}
+		z := gzip.NewWriter(out)
+		return cmp.Or(write(z), z.Close())
+	})
 }
 
 // OpenMarkedText is OpenText that also returns the byte order mark, which is empty for none.

@@ -4,17 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
-	"strings"
 
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/loader"
@@ -110,15 +106,7 @@ func (noise *Injection) write(w io.Writer) error {
 
 // WriteFile writes the noise to a file, compressed when the name ends in .gz. The file appears
 // whole or not at all.
-func (noise *Injection) WriteFile(path string) error {
-	return durable.Stream(path, 0o644, func(out io.Writer) error {
-		if !strings.EqualFold(filepath.Ext(path), ".gz") {
-			return noise.write(out)
-		}
-		z := gzip.NewWriter(out)
-		return cmp.Or(noise.write(z), z.Close())
-	})
-}
+func (noise *Injection) WriteFile(path string) error { return loader.WriteText(path, noise.write) }
 
 // Read reads a noise file, plain or .gz, and checks it against the set it is meant for: a file
 // made for another set gives ErrOtherSet; a truncated or malformed one gives an error that names

@@ -23,15 +23,6 @@ func TextFile(picture string) string {
 	return strings.TrimSuffix(picture, filepath.Ext(picture)) + ".txt"
 }
 
-// TextFiles returns the text files of pictures with captions in a folder.
-func TextFiles(pictures []string) []string {
-	files := make([]string, len(pictures))
-	for i, picture := range pictures {
-		files[i] = TextFile(picture)
-	}
-	return files
-}
-
 // HasTexts reports whether a path is a folder in which the first picture has a text file with words, apart from
 // pictures with empty ones. The text files of YOLO hold numbers.
 func HasTexts(ctx context.Context, path string) bool {

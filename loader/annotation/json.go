@@ -113,7 +113,8 @@ func (a *fileReader) object(formats []fileFormat) (*fileFormat, error) {
 			break
 		}
 		name, _ := key.(string) // the decoder allows nothing else here
-		if at := slices.IndexFunc(formats, func(f fileFormat) bool { return f.array(name) != nil }); format == nil && at >= 0 {
+		at := slices.IndexFunc(formats, func(f fileFormat) bool { return f.array(name) != nil })
+		if format == nil && at >= 0 {
 			format = &formats[at]
 		}
 		var array *fileArray

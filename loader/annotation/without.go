@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"nmn/internal/durable"
 	"nmn/loader"
 )
 
@@ -24,7 +22,7 @@ import (
 // the given identifiers. Everything else stays: other fields of captions as written, pictures without
 // remaining captions, the rest of the file, the order. MSR-VTT's zip archive becomes the JSON that it
 // contains. The new file is compressed if its name ends in .gz, and appears complete or not at all.
-func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string]bool) (err error) {
+func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string]bool) error {
 	if err := b.CheckWithout(path); err != nil {
 		return err
 	}
@@ -33,19 +31,7 @@ func (b *Bags) WriteWithout(ctx context.Context, path string, dropped map[string
 		return fmt.Errorf("captions: %w", err)
 	}
 	defer in.Close()
-	file, err := durable.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	out, finish := packed(path, file)
-	if err := b.copyWithout(out, in, dropped); err != nil {
-		return fmt.Errorf("cannot write %q: %w", path, err)
-	}
-	if err := finish(); err != nil {
-		return fmt.Errorf("cannot write %q: %w", path, err)
-	}
-	return file.Commit()
+	return loader.WriteText(path, func(out io.Writer) error { return b.copyWithout(out, in, dropped) })
 }
 
 // CheckWithout returns why WriteWithout cannot write to a file of this name: the captions are read from it,
@@ -86,17 +72,6 @@ func same(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// packed returns a buffered writer of a file, which compresses if the extension requires it; finish flushes
-// it.
-func packed(path string, file io.Writer) (out io.Writer, finish func() error) {
-	buffered := bufio.NewWriterSize(file, 1<<16)
-	if !strings.EqualFold(filepath.Ext(path), ".gz") {
-		return buffered, buffered.Flush
-	}
-	z := gzip.NewWriter(buffered)
-	return z, func() error { return errors.Join(z.Close(), buffered.Flush()) }
-}
-
 // copyWithout is WriteWithout for streams of plain text; in is the source of the captions.
 func (b *Bags) copyWithout(out io.Writer, in io.Reader, dropped map[string]bool) (err error) {
 	var found int
@@ -113,8 +88,7 @@ func (b *Bags) copyWithout(out io.Writer, in io.Reader, dropped map[string]bool)
 		found, err = b.copyJSON(out, in, dropped)
 	}
 	if err == nil && found != len(dropped) {
-		err = loader.Unusable(fmt.Errorf(
-			"%d of %d captions to drop are not in %q any more: it has changed since it was read",
+		err = loader.Unusable(fmt.Errorf("%d of %d captions to drop are not in %q any more: it has changed since it was read",
 			len(dropped)-found, len(dropped), b.Name))
 	}
 	return err

@@ -92,11 +92,12 @@ func (d *Splits) captionSet(ctx context.Context, c *Config, file, prefix, folder
 		return nil, err
 	}
 	d.readFolder(prefix+"images", folder, files)
-	if loader.IsFolder(file) {
-		d.readFolder(prefix+"captions", file, annotation.TextFiles(set.IDs))
-	}
-	for i, file := range files {
-		d.captionPictures[set.IDs[i]] = PictureFile{Folder: folder, Name: file}
+	texts := loader.IsFolder(file)
+	for i, id := range set.IDs {
+		d.captionPictures[id] = PictureFile{Folder: folder, Name: files[i]}
+		if texts {
+			d.readFolder(prefix+"captions", file, []string{annotation.TextFile(id)})
+		}
 	}
 	return set, nil
 }

@@ -57,10 +57,9 @@ func TestEvidence_IsOfTheTrainingBags(t *testing.T) {
 		file string
 		want []float32
 	}{
-		"by order": {evidenceOf(t, false, "cat,dog", all...), want},
-		"by name":  {evidenceOf(t, true, "cat,dog", all[:4]...), want},
-		"by name, reversed": {evidenceOf(t, true, "dog,cat", reversed...),
-			[]float32{31, 30, 21, 20, 11, 10, 1, 0}},
+		"by order":          {evidenceOf(t, false, "cat,dog", all...), want},
+		"by name":           {evidenceOf(t, true, "cat,dog", all[:4]...), want},
+		"by name, reversed": {evidenceOf(t, true, "dog,cat", reversed...), []float32{31, 30, 21, 20, 11, 10, 1, 0}},
 	} {
 		d := openFeatureFile(t, features, func(c *Config) {})
 		if d.Evidence != nil {

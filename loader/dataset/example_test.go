@@ -51,7 +51,6 @@ func ExampleOpen_features() {
 	if err := data.Test.Row(context.Background(), 0, &row); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(data.Train.Len(), "rows of", data.Width(), "features; the test row is", row.ID, "with classes",
-		row.Labels)
+	fmt.Println(data.Train.Len(), "rows of", data.Width(), "features; the test row is", row.ID, "with classes", row.Labels)
 	// Output: 2 rows of 2 features; the test row is c with classes [0]
 }

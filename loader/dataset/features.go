@@ -283,8 +283,7 @@ func (d *Splits) bySplits(whole *loader.Set, table *features.Table) error {
 	for i, written := range table.Splits {
 		split, ok := loader.SplitNamed(written)
 		if !ok {
-			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i],
-				written)
+			return fmt.Errorf("%s: the split of %s is %q, want train, validation or test", table.Name, whole.IDs[i], written)
 		}
 		rows[split] = append(rows[split], i)
 	}

@@ -43,8 +43,7 @@ func kinds() []source {
 	return []source{
 		{kind: Scenes, noun: "the built-in scenes", open: (*Splits).openScenes},
 		{kind: MovingScenes, noun: "the built-in moving scenes", open: (*Splits).openScenes},
-		{kind: Captions, noun: "pictures with captions", needs: []string{"captions", "images"},
-			open: (*Splits).openCaptions},
+		{kind: Captions, noun: "pictures with captions", needs: []string{"captions", "images"}, open: (*Splits).openCaptions},
 		{kind: MSRVTT, noun: "the clips of MSR-VTT", needs: []string{"msrvtt", "frames_dir"}, open: (*Splits).openMSRVTT},
 		{kind: Clips, noun: "clips with their labels", needs: []string{"clips"}, open: (*Splits).openClips},
 		{kind: Features, noun: "features", needs: []string{"features.train.features"}, open: (*Splits).openFeatures},

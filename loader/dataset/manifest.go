@@ -32,9 +32,6 @@ type ManifestConfig struct {
 	PackedLabels bool `yaml:"-"`
 }
 
-// ManifestPath is the file or the folder of the manifest: without one the folder of pictures by label.
-func (d *Config) ManifestPath() string { return cmp.Or(d.Manifest, d.Images) }
-
 // openManifest reads a list of pictures. The splits come from the file, or from lists of identifiers, or are
 // shares. The classes come from the vocabulary, or else from the labels of training rows.
 func (d *Splits) openManifest(ctx context.Context, c *Config) error {
@@ -124,7 +121,7 @@ func namesLabels(c *Config, m *manifest.Manifest) bool {
 // a folder of frames, it opens that folder too; otherwise clips is nil.
 func (d *Splits) readManifest(ctx context.Context, c *Config, known *text.Vocabulary) (m *manifest.Manifest,
 	clips *loader.ClipTable, err error) {
-	path := c.ManifestPath()
+	path := cmp.Or(c.Manifest, c.Images)
 	o := manifest.Options{Form: c.LabelForm, LabelColumns: c.Features.LabelColumns, ListColumn: c.Features.ListColumn,
 		PathColumn: c.PathColumn, Ignore: c.Features.Ignore, Images: c.Images,
 		LessDifficult: c.SkipDifficult, JoinLabels: c.JoinLabels}

@@ -153,6 +153,5 @@ func (d *Splits) DescribeLeftOut() string {
 	if n := len(d.LeftOut) - named; n > 0 {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%d of %s cannot be used and are left out: %s", len(d.LeftOut), d.leftOf,
-		strings.Join(names, "; "))
+	return fmt.Sprintf("%d of %s cannot be used and are left out: %s", len(d.LeftOut), d.leftOf, strings.Join(names, "; "))
 }

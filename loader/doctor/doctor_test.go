@@ -62,8 +62,7 @@ func soundBags(t *testing.T, split string, n int) []bag {
 	for i := range bags {
 		number := len(split)*10 + i
 		word := []string{"cat", "dog"}[i%2]
-		bags[i] = bag{fmt.Sprintf("%s-%d", split, i), encodedJPEG(t, painted(number, 40+number, 48)),
-			[]string{"a " + word}}
+		bags[i] = bag{fmt.Sprintf("%s-%d", split, i), encodedJPEG(t, painted(number, 40+number, 48)), []string{"a " + word}}
 	}
 	return bags
 }

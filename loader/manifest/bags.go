@@ -133,8 +133,7 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 		bag, ok := row.among(at)
 		switch {
 		case !ok:
-			err = fmt.Errorf("the data have no picture %q: name it as the data do, or leave the row out",
-				loader.Excerpt(row.ID))
+			err = fmt.Errorf("the data have no picture %q: name it as the data do, or leave the row out", loader.Excerpt(row.ID))
 		case bag < 0:
 			v.HeldOut++
 			continue

@@ -97,8 +97,7 @@ func TestRead_Folders(t *testing.T) {
 			"VOC/ImageSets/Main/trainval.txt": "1\n2\n", "VOC/ImageSets/Main/dog_train.txt": "1  1\n",
 			"VOC/ImageSets/Main/test.txt": "4\n"}, FormVOC,
 			[]string{"VOC/JPEGImages/1.jpg train dog", "VOC/JPEGImages/2.jpg validate cat"},
-			"1 annotation in no list: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt: no annotation for " +
-				"its 1 pictures"},
+			"1 annotation in no list: VOC/Annotations/3.xml, VOC/ImageSets/Main/test.txt: no annotation for its 1 pictures"},
 		"VOC beside the pictures": {map[string]string{"train/a.xml": xmlOf("a.jpg", "dog"), "train/a.jpg": "",
 			"valid/b.xml": xmlOf("b.jpg", "cat"), "valid/b.jpg": ""}, FormVOC,
 			[]string{"train/a.jpg train dog", "valid/b.jpg validate cat"}, ""},

@@ -33,19 +33,16 @@ const (
 	FormCaptions Form = "captions" // no labels: text files next to the pictures hold captions
 )
 
-// Forms lists all forms, that which is found first.
-func Forms() []Form {
-	return []Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks, FormJSON,
-		FormSingle, FormPairs, FormColumns, FormIntegers, FormCaptions}
+// Values lists all forms, that which is found first.
+func (Form) Values() []string {
+	return setting.Texts([]Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks, FormJSON,
+		FormSingle, FormPairs, FormColumns, FormIntegers, FormCaptions})
 }
 
 // OfText reports whether a text file next to a picture may give labels in the form.
 func (f Form) OfText() bool {
 	return slices.Contains([]Form{FormList, FormCommas, FormBlanks, FormJSON, FormSingle}, f)
 }
-
-// Values lists all forms.
-func (Form) Values() []string { return setting.Texts(Forms()) }
 
 // forms has of each form the separator of names in a cell, how labels are given, before the column or key that has them
 // if it ends in a blank, and what its folders hold.

@@ -55,8 +55,7 @@ func (m *Manifest) named(indices []int32) string {
 // The same rows in all three forms are the same manifest.
 func TestParse_FormsAgree(t *testing.T) {
 	for name, content := range map[string]string{
-		"lists": "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | " +
-			"dog ,VAL,\r\n",
+		"lists":   "path,labels,split,note\r\na/1.jpg,cat;dog,train,x\r\nb.jpg,,test,\"y,\nz\"\r\nc.jpg, dog | dog ,VAL,\r\n",
 		"columns": "path\tdog\tcat\tsplit\na/1.jpg\t1\t1\ttraining\nb.jpg\t0\t0.0\ttest\nc.jpg\t1.0\t0\tvalidation\n",
 		"JSON lines": "{\"path\": \"a/1.jpg\", \"labels\": [\"dog\", \"cat\"], \"split\": \"train\", \"width\": " +
 			"3}\n\n{\"labels\": [], \"path\": \"b.jpg\", \"split\": \"test\", \"id\": null}\n{\"path\": \"c.jpg\", " +
@@ -94,8 +93,7 @@ func TestRead_MarkAndCompression(t *testing.T) {
 }
 
 func TestParse_TruthAndCountsMayBeUnknown(t *testing.T) {
-	m := parsed(t,
-		"frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
+	m := parsed(t, "frames,id,labels,truth,counts\na.png|b.png,x,dog,cat;dog,dog:3;odd:name:2\nc.png,y,,-,?\nd.png,z,,,\n")
 	if r := m.Rows[0]; !slices.Equal(r.Files, []string{"a.png", "b.png"}) || r.ID != "x" ||
 		m.named(r.Truth) != "cat,dog" || len(r.Counts) != 2 ||
 		r.Counts[0].Count != 3 || m.Labels[r.Counts[1].Label] != "odd:name" || r.Counts[1].Count != 2 {

@@ -3,7 +3,6 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"math"
 	slashed "path"
 	"path/filepath"
 	"slices"
@@ -117,7 +116,7 @@ func (row *Row) place(r *record) error {
 		return columnError(column, errors.New("it is missing; name the picture, or its frames in frames"))
 	}
 	if slices.Contains(row.Files, "") {
-		return columnError(column, errEmptyPath)
+		return columnError(column, errors.New("it is empty; name the picture, or remove the row"))
 	}
 	if row.ID = r.id; row.ID == "" {
 		row.ID = row.Files[0]
@@ -128,13 +127,9 @@ func (row *Row) place(r *record) error {
 	return nil
 }
 
-var errEmptyPath = errors.New("it is empty; name the picture, or remove the row")
-
 // insidePath refuses paths that lead out of the folder of the pictures: annotations come with their pictures.
 func insidePath(file string) error {
 	switch {
-	case file == "":
-		return errEmptyPath
 	case slashed.IsAbs(file) || filepath.IsAbs(filepath.FromSlash(file)):
 		return fmt.Errorf("%q is absolute; write the name of a picture in the folder", loader.Excerpt(file))
 	case !filepath.IsLocal(filepath.FromSlash(file)):
@@ -181,11 +176,8 @@ func (b *builder) label(name string) (int32, error) {
 	if k, ok := b.labels[name]; ok {
 		return k, nil
 	}
-	switch err := CheckLabel(name); {
-	case err != nil:
+	if err := CheckLabel(name); err != nil {
 		return 0, err
-	case len(b.manifest.Labels) == math.MaxInt32:
-		return 0, fmt.Errorf("more than %d labels", math.MaxInt32)
 	}
 	k, name := int32(len(b.manifest.Labels)), strings.Clone(name)
 	b.manifest.Labels, b.labels[name] = append(b.manifest.Labels, name), k
@@ -200,8 +192,7 @@ func (b *builder) counts(named []namedCount) ([]LabelCount, error) {
 			return nil, err
 		}
 		if n.count < 0 || n.count > loader.MaxCaptions {
-			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count,
-				loader.MaxCaptions)
+			return nil, fmt.Errorf("%q has the count %d, want 0 to %d", loader.Excerpt(n.name), n.count, loader.MaxCaptions)
 		}
 		if seen[k] {
 			return nil, fmt.Errorf("%q is counted twice; add the counts", loader.Excerpt(n.name))
@@ -234,8 +225,7 @@ func CheckName(name string) error {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q is not UTF-8; save the file in that encoding", loader.Excerpt(name))
 	case strings.ContainsFunc(name, unicode.IsControl) || loader.TrimID(name) != name:
-		return fmt.Errorf("%q holds a control character, or begins or ends with a blank; remove it",
-			loader.Excerpt(name))
+		return fmt.Errorf("%q holds a control character, or begins or ends with a blank; remove it", loader.Excerpt(name))
 	}
 	return nil
 }

@@ -160,8 +160,7 @@ func parseVOC(text io.Reader) (*vocAnnotation, error) {
 				return nil, fmt.Errorf("line %d: elements are nested more than %d deep", line, maxVOCDepth)
 			}
 			if path[0] != "annotation" {
-				return nil, fmt.Errorf("line %d: it is <%s>, want <annotation> of Pascal VOC", line,
-					loader.Excerpt(path[0]))
+				return nil, fmt.Errorf("line %d: it is <%s>, want <annotation> of Pascal VOC", line, loader.Excerpt(path[0]))
 			}
 			if len(path) == 2 && path[1] == "object" {
 				a.objects = append(a.objects, vocObject{})

@@ -7,13 +7,8 @@ import (
 	"fmt"
 	"io"
 
-	"compress/gzip"
-	"path/filepath"
-	"strings"
-
 	"golang.org/x/text/unicode/norm"
 
-	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/text"
 )
@@ -106,12 +101,7 @@ func (l *Labels) rewrite(ctx context.Context, from, to string,
 		return 0, err
 	}
 	defer in.Close()
-	err = durable.Stream(to, 0o644, func(out io.Writer) (err error) {
-		if strings.EqualFold(filepath.Ext(to), ".gz") {
-			zipped := gzip.NewWriter(out)
-			defer func() { err = errors.Join(err, zipped.Close()) }()
-			out = zipped
-		}
+	err = loader.WriteText(to, func(out io.Writer) error {
 		if _, err := io.WriteString(out, mark); err != nil {
 			return err
 		}
