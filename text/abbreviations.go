@@ -2,7 +2,6 @@ package text
 
 import "strings"
 
-// set makes a set of the words of s.
 func set(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -48,16 +47,9 @@ func BuildVocabulary(captions iter.Seq[string], o VocabularyOptions) (*Vocabular
 	if len(words) == 0 {
 		return nil, errors.New("vocabulary: the captions hold no word that is frequent enough")
 	}
-	slices.SortFunc(words, func(a, b Word) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
-	})
-	if o.Size > 0 && len(words) > o.Size {
-		words = words[:o.Size]
-	}
-	return NewVocabulary(words)
+	return MostFrequent(words, o.Size)
 }
 
-// countWords counts the words of the captions and the tags they have there.
 func countWords(captions iter.Seq[string], tagger *Tagger) map[string]*wordCount {
 	counts := map[string]*wordCount{}
 	var tokens, tags []string
@@ -87,7 +79,6 @@ func countWords(captions iter.Seq[string], tagger *Tagger) map[string]*wordCount
 	return counts
 }
 
-// group returns the group of the most frequent tag.
 func (c *wordCount) group() POS { return groupOf(c.tag()) }
 
 // tag returns the most frequent tag, empty without a tagger.

@@ -121,7 +121,6 @@ func (sc *scanner) smiley(i int) int {
 	return sc.add(face, mouth+1)
 }
 
-// brackets are the tokens of brackets.
 var brackets = map[byte]string{'(': "-lrb-", ')': "-rrb-", '[': "-lsb-", ']': "-rsb-", '{': "-lcb-", '}': "-rcb-"}
 
 // symbol emits one character, or drops it if it is not text.

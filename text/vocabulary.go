@@ -3,6 +3,7 @@ package text
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -69,6 +70,18 @@ func NewVocabulary(words []Word) (*Vocabulary, error) {
 		v.index[w.Text] = i
 	}
 	return v, nil
+}
+
+// MostFrequent makes a vocabulary of the most frequent words, at most size of them unless it is 0. Ties are in
+// alphabetical order.
+func MostFrequent(words []Word, size int) (*Vocabulary, error) {
+	slices.SortFunc(words, func(a, b Word) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	if size > 0 && len(words) > size {
+		words = words[:size]
+	}
+	return NewVocabulary(words)
 }
 
 // Len returns the number of classes K.

@@ -96,9 +96,7 @@ func TestVocabulary_WriteFileReadsBack(t *testing.T) {
 	v, err := NewVocabulary(want)
 	check(t, err)
 	path := filepath.Join(t.TempDir(), "v.txt")
-	if err := v.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check(t, v.WriteFile(path))
 	if b, _ := os.ReadFile(path); string(b) != "a, DT, 9\n1,000, other, 3\no'clock, NN, 2\ncafé, NN, 1\n" {
 		t.Errorf("file is %q", b)
 	}

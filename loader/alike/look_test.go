@@ -126,7 +126,6 @@ func TestAt_FeaturesAreAlikeIfTheyAreEqual(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

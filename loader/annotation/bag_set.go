@@ -39,7 +39,6 @@ func (b *Bags) Set(vocabulary *text.Vocabulary, o SetOptions) (s *loader.Set, fi
 	return s, files, err
 }
 
-// labelled makes a set of some bags.
 func (b *Bags) labelled(name string, bags []int, perBag int, vocabulary *text.Vocabulary) (*loader.Set, error) {
 	if perBag < 1 || perBag > loader.MaxCaptions {
 		return nil, fmt.Errorf("captions %q: %d captions per sample, want 1 to %d", b.Name, perBag, loader.MaxCaptions)
@@ -54,7 +53,6 @@ func (b *Bags) labelled(name string, bags []int, perBag int, vocabulary *text.Vo
 	return loader.NewCaptionSet(name, ids, captions, perBag, vocabulary)
 }
 
-// choose returns the bags to use, and their files.
 func (b *Bags) choose(o *SetOptions) (bags []int, files []string, err error) {
 	var missing []string
 	alike := loader.NewAlikeFiles(o.Images)
@@ -154,7 +152,6 @@ func (o *SetOptions) file(name string, alike *loader.AlikeFiles) (string, error)
 	return found[0], nil
 }
 
-// isFile reports whether a regular file is there.
 func isFile(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {

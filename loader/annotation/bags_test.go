@@ -384,7 +384,6 @@ func FuzzParseBags(f *testing.F) {
 	})
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -33,7 +33,6 @@ const smallCOCO = `{"info": {"year": 2014, "deep": [[{"x": null}], "y"]}, "licen
  "images": [{"id": 42, "file_name": "b.jpg", "width": 640, "height": 480, "license": 3},
   {"id": 7, "file_name": "sub/a.jpg"}, {"id": 8, "file_name": "c.jpg"}], "type": "captions"}`
 
-// packed is a text as gzip compresses it.
 func packedText(t testing.TB, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

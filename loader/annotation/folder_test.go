@@ -1,16 +1,13 @@
-package annotation_test
+package annotation
 
 import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"nmn/loader/annotation"
 )
 
 // A folder with a text file next to each picture is read, and written again as JSON lines without what was dropped.
@@ -22,13 +19,11 @@ func TestReadBags_OfAFolder(t *testing.T) {
 		"a.jpg": "", "a.txt": "", "d.webp": "", ".e.jpg": "", ".e.txt": "hidden", "notes.txt": "no picture",
 	})
 	ctx := context.Background()
-	if !annotation.HasTexts(ctx, folder) {
+	if !HasTexts(ctx, folder) {
 		t.Error("HasTexts is false")
 	}
-	b, err := annotation.ReadBags(ctx, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, err := ReadBags(ctx, folder)
+	check(t, err)
 	if want := []string{"00000/b.JPG", "00000/c.png", "a.jpg", "d.webp"}; !slices.Equal(b.IDs, want) ||
 		!slices.Equal(b.Files, want) {
 		t.Errorf("IDs %q, files %q, want %q", b.IDs, b.Files, want)
@@ -37,12 +32,9 @@ func TestReadBags_OfAFolder(t *testing.T) {
 		t.Errorf("captions %q, want %q", got, want)
 	}
 	kept := filepath.Join(t.TempDir(), "kept.jsonl")
-	if err := b.WriteWithout(ctx, kept, map[string]bool{b.Captions[0][1].ID: true}); err != nil {
-		t.Fatal(err)
-	}
-	if b, err = annotation.ReadBags(ctx, kept); err != nil {
-		t.Fatal(err)
-	}
+	check(t, b.WriteWithout(ctx, kept, map[string]bool{b.Captions[0][1].ID: true}))
+	b, err = ReadBags(ctx, kept)
+	check(t, err)
 	if got, want := slices.Collect(b.Texts(0)), []string{"a dog", `a "cat"`}; !slices.Equal(got, want) {
 		t.Errorf("captions kept %q, want %q", got, want)
 	}
@@ -57,7 +49,7 @@ func TestHasTexts_OfFoldersWithout(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		writeFiles(t, folder, files)
-		if annotation.HasTexts(context.Background(), folder) {
+		if HasTexts(context.Background(), folder) {
 			t.Errorf("%s: HasTexts is true", name)
 		}
 	}
@@ -83,7 +75,7 @@ func TestListLabels_ByTheirParts(t *testing.T) {
 			files[fmt.Sprintf("%d.jpg", i)], files[fmt.Sprintf("%d.txt", i)] = "", text
 		}
 		writeFiles(t, folder, files)
-		if got := annotation.ListLabels(t.Context(), folder); got != of.lists {
+		if got := ListLabels(t.Context(), folder); got != of.lists {
 			t.Errorf("%s: %t, want %t", name, got, of.lists)
 		}
 	}
@@ -100,7 +92,7 @@ func TestReadBags_RefusesFoldersThatCannotBeRead(t *testing.T) {
 		folder := t.TempDir()
 		maps.Copy(files, pictures)
 		writeFiles(t, folder, files)
-		if _, err := annotation.ReadBags(context.Background(), folder); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadBags(context.Background(), folder); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -109,12 +101,6 @@ func TestReadBags_RefusesFoldersThatCannotBeRead(t *testing.T) {
 func writeFiles(t *testing.T, folder string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeBytes(t, filepath.Join(folder, name), []byte(text))
 	}
 }

@@ -22,7 +22,6 @@ type fileFormat struct {
 	arrays []fileArray
 }
 
-// fileArray is one of these arrays.
 type fileArray struct {
 	name string
 	read func(*fileReader) error
@@ -85,7 +84,6 @@ func (a *fileReader) grant() {
 	a.budget.granted = min(a.json.InputOffset()+maxElementBytes, maxFileBytes)
 }
 
-// next returns the next token of the JSON.
 func (a *fileReader) next() (json.Token, error) {
 	a.grant()
 	token, err := a.json.Token()

@@ -159,7 +159,6 @@ func (e *cocoImage) check() error {
 	return nil
 }
 
-// cocoFormat reads a file of COCO into c.
 func cocoFormat(c *jsonCaptions[int64]) fileFormat {
 	return fileFormat{c.names.title, []fileArray{
 		elements(c.names.bags, func(e cocoImage, _ int64) error {
@@ -197,7 +196,6 @@ func (e *msrvttVideo) check() error {
 	return nil
 }
 
-// msrvttFormat reads a file of MSR-VTT into c.
 func msrvttFormat(c *jsonCaptions[string]) fileFormat {
 	return fileFormat{c.names.title, []fileArray{
 		elements(c.names.bags, func(e msrvttVideo, _ int64) error {

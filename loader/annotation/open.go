@@ -70,7 +70,6 @@ func isZip(ctx context.Context, path string) (bool, error) {
 	return string(magic[:n]) == "PK\x03\x04", nil
 }
 
-// archiveMember chooses the file of annotations of an archive.
 func archiveMember(files []*zip.File) (*zip.File, error) {
 	for _, ending := range []string{"videodatainfo.json", ".json"} {
 		var members []*zip.File
@@ -90,7 +89,6 @@ func archiveMember(files []*zip.File) (*zip.File, error) {
 	return nil, fmt.Errorf("none of the %d files in it ends in .json", len(files))
 }
 
-// closers closes all, in order.
 type closers []io.Closer
 
 func (c closers) Close() error {

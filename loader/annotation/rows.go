@@ -60,7 +60,6 @@ func newRows(r io.Reader) (*rows, error) {
 	return t, nil
 }
 
-// columnsOf finds the fields in a header.
 func columnsOf(header []string) (at [fieldCount]int, err error) {
 	for f := range at {
 		at[f] = -1

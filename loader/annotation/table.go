@@ -61,7 +61,6 @@ type record struct {
 	list     string
 }
 
-// tableReader collects the captions of a table.
 type tableReader struct {
 	bags     *Bags
 	position map[string]int // position of each bag
@@ -212,7 +211,6 @@ func (t *tableReader) readLines(text io.Reader) error {
 	})
 }
 
-// readArray reads one array of objects.
 func (t *tableReader) readArray(text io.Reader) error {
 	d, err := rowsOf(text)
 	return t.read("row", func() (int, *record, error) {
@@ -315,7 +313,6 @@ func parseLine(line []byte) (*record, error) {
 	return r, nil
 }
 
-// textOf is a value as text.
 func textOf(raw json.RawMessage, f field) (string, error) {
 	var s string
 	if raw[0] == '"' {

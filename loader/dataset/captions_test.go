@@ -96,9 +96,7 @@ func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 	c.LabelForm = manifest.FormCommas
 	refuse(t, "captions as labels", c.Validate(), "data.label_form is commas, and "+dir+" has captions")
 	files, err := d.Files(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
@@ -111,15 +109,11 @@ func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 
 func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
 	file, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 4, Seed: 1}, nil, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	log := slog.New(slog.DiscardHandler)
 	total := func(o CaptionWords, files ...string) (n int) {
 		v, err := VocabularyOf(t.Context(), log, files, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, w := range v.Words() {
 			n += w.Count
 		}

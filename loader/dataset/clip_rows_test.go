@@ -19,9 +19,7 @@ import (
 func smallJPEG(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil))
 	return b.Bytes()
 }
 
@@ -30,9 +28,7 @@ func framesOfClips(t *testing.T, form shard.Form, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.Config{Form: form, ShardBytes: 1 << 20, Settings: []byte(`{"frames":5,"size":8}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer w.Close()
 	for i, name := range names {
 		record := &shard.Record{Clip: name, Width: 8, Height: 8, PictureWidth: 8, PictureHeight: 8, Decoded: i + 1,
@@ -42,13 +38,9 @@ func framesOfClips(t *testing.T, form shard.Form, names ...string) string {
 			record.Frames[at].Number = at
 			pictures = append(pictures, smallJPEG(t))
 		}
-		if err := w.Add(record, pictures); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(record, pictures))
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.Finish())
 	return dir
 }
 

@@ -16,15 +16,17 @@ import (
 // writeFile writes a file, and the folders above it.
 func writeFile(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+	check(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	check(t, os.WriteFile(path, []byte(content), 0o666))
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// refuse wants an error with some parts.
 func refuse(t *testing.T, what string, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -48,13 +50,10 @@ func refuseData(t *testing.T, what string, c *Config, parts ...string) {
 	refuse(t, what, err, parts...)
 }
 
-// openedData opens data, which are closed after the test.
 func openedData(t *testing.T, c *Config) *Splits {
 	t.Helper()
 	d, err := Open(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -85,7 +84,6 @@ func featureFile(t *testing.T, train, validation, test int) string {
 	return fileOf(t, t.TempDir(), "x.csv", b.String())
 }
 
-// openFeatureFile opens such a table.
 func openFeatureFile(t *testing.T, path string, change func(*Config)) *Splits {
 	t.Helper()
 	c := DefaultConfig()
@@ -177,13 +175,9 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 	c := DefaultConfig()
 	little(&c)
 	again, err := d.WithNoise(t.Context(), &c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir := t.TempDir()
-	if err := want.WriteFlips(dir); err != nil {
-		t.Fatal(err)
-	}
+	check(t, want.WriteFlips(dir))
 	clean := d.WithTrueLabels()
 	for _, s := range []struct {
 		name                            string

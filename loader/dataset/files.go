@@ -99,7 +99,6 @@ func (d *Splits) readFrom(c *Config) {
 	}
 }
 
-// readFile takes in the file of a setting.
 func (d *Splits) readFile(key, file string) {
 	d.sources.places = append(d.sources.places, origin.Place{Name: key, Path: file, ByContent: true})
 }

@@ -23,21 +23,13 @@ import (
 func pictureList(t *testing.T, dir string) *Config {
 	t.Helper()
 	lines := "path,labels\n"
-	if err := os.Mkdir(filepath.Join(dir, "images"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(filepath.Join(dir, "images"), 0o777))
 	for i := range 4 {
 		name := fmt.Sprintf("%d.png", i)
 		f, err := os.Create(filepath.Join(dir, "images", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4+i))); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4+i))))
+		check(t, f.Close())
 		lines += name + ",cat\n"
 	}
 	c := DefaultConfig()
@@ -53,9 +45,7 @@ func TestFiles_OfAManifest(t *testing.T) {
 	d := openedData(t, pictureList(t, t.TempDir()))
 	for _, content := range []bool{false, true} {
 		files, err := d.Files(t.Context(), content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Name)
@@ -81,21 +71,15 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	began := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	put := func(content string, modified time.Time) {
 		t.Helper()
-		if err := os.WriteFile(weights, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(weights, modified, modified); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(weights, []byte(content), 0o666))
+		check(t, os.Chtimes(weights, modified, modified))
 	}
 	d := newSplits(Options{})
 	digest := func(d *Splits) string {
 		t.Helper()
 		list, err := d.Beside(t.Context(), []origin.Place{{Name: "rates", Path: filepath.Join(dir, "none")},
 			{Name: "net.weights", Path: weights}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if len(list) == 0 {
 			return ""
 		}
@@ -135,15 +119,11 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 
 func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))))
 	file := filepath.Join(t.TempDir(), "a.png")
 	writeFile(t, file, b.String())
 	words, err := text.NewVocabulary([]text.Word{{Text: "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for limit, want := range map[int]error{0: nil, 12: nil, 11: loader.ErrCorrupt} {
 		var p picture.Picture
 		if err := Pictures([]string{file}, words, limit).Source.Read(t.Context(), 0, 0, &p); !errors.Is(err, want) {

@@ -30,7 +30,6 @@ const (
 	Manifest     Kind = "manifest"      // a list of pictures or clips, with labels by name
 )
 
-// source is a kind of data.
 type source struct {
 	kind  Kind
 	noun  string   // for messages
@@ -38,7 +37,6 @@ type source struct {
 	open  func(*Splits, context.Context, *Config) error
 }
 
-// kinds lists all kinds.
 func kinds() []source {
 	return []source{
 		{kind: Scenes, noun: "the built-in scenes", open: (*Splits).openScenes},

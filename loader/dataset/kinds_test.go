@@ -32,9 +32,7 @@ func changed(t *testing.T, c Config, key string) *Config {
 		value = "[given]"
 	}
 	text := strings.ReplaceAll(key, ".", ": {") + ": " + value + strings.Repeat("}", strings.Count(key, "."))
-	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
-		t.Fatal(err)
-	}
+	check(t, yaml.Unmarshal([]byte(text), &c))
 	return &c
 }
 
@@ -105,9 +103,7 @@ func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 	none := func(string) bool { return false }
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("given", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir("given", 0o777))
 	for _, test := range []struct {
 		set  Kind
 		key  string

@@ -84,7 +84,6 @@ func (d *Splits) Split(name string) (*loader.Set, error) {
 	return nil, setting.Errorf("", "the data has no %s split", name)
 }
 
-// part is one of the splits.
 type part struct {
 	name, split string // as users and as files name it
 	to          **loader.Set

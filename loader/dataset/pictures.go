@@ -91,7 +91,6 @@ func find(paths []string, take func(file string, entry fs.DirEntry) (bool, error
 	return slices.Compact(skipped), nil
 }
 
-// nothingFound is the error of paths that lead to nothing usable.
 func nothingFound(noun string, extensions, paths, skipped []string) error {
 	also := ""
 	if len(skipped) > 0 {

@@ -64,7 +64,6 @@ func taggedVocabulary(o text.VocabularyOptions, captions iter.Seq[string]) (*tex
 	return text.BuildVocabulary(captions, o)
 }
 
-// logCaptions logs the content of a file of captions.
 func logCaptions(log *slog.Logger, captions *annotation.Bags) {
 	kind := "pictures"
 	if captions.Form == annotation.FormMSRVTT {

@@ -18,7 +18,7 @@ func (r *Report) compareBags(splits []Split) {
 			a, b, o := splits[first].Set, splits[second].Set, r.overlap(first, second)
 			var same []string
 			if !numbered(a) && !numbered(b) {
-				same = shared(b, keys(a, idKey), idKey)
+				same = shared(a, b, func(s *loader.Set, bag int) (string, bool) { return s.IDs[bag], true })
 			}
 			o.IDs = len(same)
 			if o.IDs > 0 {
@@ -26,7 +26,7 @@ func (r *Report) compareBags(splits []Split) {
 					text.Plural("identifiers").Count(o.IDs)), leakCure(o), some(same)...)
 			}
 			captions := func(s *loader.Set, bag int) (uint64, bool) { return captionKey(seed, s, bag) }
-			repeated := shared(b, keys(a, captions), captions)
+			repeated := shared(a, b, captions)
 			if o.Captions = len(repeated); o.Captions > 0 {
 				r.captionFinding(o, b.Len(), repeated)
 			}
@@ -34,7 +34,7 @@ func (r *Report) compareBags(splits []Split) {
 				k := s.Vocabulary.Len()
 				return maphash.Bytes(seed, s.Labels.Uint8s()[bag*k:(bag+1)*k]), true
 			}
-			o.LabelRows = len(shared(b, keys(a, labels), labels))
+			o.LabelRows = len(shared(a, b, labels))
 		}
 	}
 }
@@ -71,8 +71,6 @@ func numbered(s *loader.Set) bool {
 	return true
 }
 
-func idKey(s *loader.Set, bag int) (string, bool) { return s.IDs[bag], true }
-
 // fewestMentions is the least number of words in the captions of a bag that are compared: short ones are
 // the same by chance.
 const fewestMentions = 8
@@ -93,23 +91,17 @@ func captionKey(seed maphash.Seed, s *loader.Set, bag int) (uint64, bool) {
 	return h.Sum64(), mentions >= fewestMentions
 }
 
-// keys returns the keys of all bags that have one.
-func keys[K comparable](s *loader.Set, of func(*loader.Set, int) (K, bool)) map[K]bool {
-	all := make(map[K]bool, s.Len())
-	for bag := range s.Len() {
-		if key, ok := of(s, bag); ok {
-			all[key] = true
+// shared are the identifiers of bags of b whose key, if they have one, is that of a bag of a.
+func shared[K comparable](a, b *loader.Set, keyOf func(*loader.Set, int) (K, bool)) (ids []string) {
+	known := make(map[K]bool, a.Len())
+	for bag := range a.Len() {
+		if key, ok := keyOf(a, bag); ok {
+			known[key] = true
 		}
 	}
-	return all
-}
-
-// shared are the identifiers of bags whose key is among those known.
-func shared[K comparable](s *loader.Set, known map[K]bool, of func(*loader.Set, int) (K, bool)) []string {
-	var ids []string
-	for bag := range s.Len() {
-		if key, ok := of(s, bag); ok && known[key] {
-			ids = append(ids, s.IDs[bag])
+	for bag := range b.Len() {
+		if key, ok := keyOf(b, bag); ok && known[key] {
+			ids = append(ids, b.IDs[bag])
 		}
 	}
 	return ids

@@ -48,7 +48,6 @@ func encodedPNG(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// bag is a picture with its captions.
 type bag struct {
 	id       string
 	file     []byte
@@ -384,7 +383,6 @@ func TestExamine_CancellationDoesNotWaitForDecoders(t *testing.T) {
 	close(source.letGo)
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -48,10 +48,8 @@ func Count(findings []Finding, w Weight) int {
 	return n
 }
 
-// maxExamples bounds the examples of a finding.
 const maxExamples = 10
 
-// some are the first examples of many.
 func some(all []string) []string { return all[:min(len(all), maxExamples)] }
 
 // repair is what to do about bags or rows that cannot be used.
@@ -69,7 +67,6 @@ func leftOut(kind, what string, n, most int, noun, cure, another string, example
 	return f
 }
 
-// percent formats a share.
 func percent(part, whole int) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))
 }

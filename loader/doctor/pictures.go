@@ -128,7 +128,6 @@ func median(values []int32) int {
 	return int(values[len(values)/2])
 }
 
-// pictureFindings judges the pictures of a split.
 func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 	p := s.Pictures
 	if p.Broken > 0 {

@@ -164,7 +164,6 @@ const (
 	largeMean  = 1000
 )
 
-// columnFindings judges the columns.
 func (r *Report) columnFindings(o *Options) {
 	f := r.Features
 	if f == nil {

@@ -168,7 +168,6 @@ func ReadVerified(ctx context.Context, file string, of VerifiedOf) (*Verified, e
 	return nil, loader.Unusable(fmt.Errorf("verified pictures %q: %w", file, err))
 }
 
-// heldOut is the position of bags that are held out.
 const heldOut = -1
 
 // places are the bags by identifiers and by the names of their pictures.
@@ -183,7 +182,6 @@ func (of *VerifiedOf) places() places {
 	return at
 }
 
-// among finds the bag of a row.
 func (r *Row) among(at places) (bag int, ok bool) {
 	names := []string{r.ID}
 	for _, file := range r.Files {

@@ -22,7 +22,6 @@ import (
 // them.
 var isInstances = regexp.MustCompile(`(?i)^(instances.*|_?annotations\.coco)\.json(\.gz)?$`)
 
-// instances are the files of instances in a folder.
 func (r *folderReader) instances() []string {
 	return only(r.labels.others, func(file string) bool { return isInstances.MatchString(slashed.Base(file)) })
 }

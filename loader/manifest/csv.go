@@ -93,17 +93,13 @@ func (c *csvRows) sort(path string, find columnFinder, ignored func(string) bool
 		case ignored(name):
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		case name == path && name != pathColumn:
-			c.take(pathColumn, i)
-			c.layout.Used = append(c.layout.Used, pathColumn+" ("+name+")")
+			c.take(pathColumn, i, pathColumn+" ("+name+")")
 		case c.stated != nil && name == c.stated.column:
-			c.take(labelsColumn, i)
-			c.layout.Used = append(c.layout.Used, name)
+			c.take(labelsColumn, i, name)
 		case fields[name] != "" && (fields[name] != pathColumn || name == path):
-			c.take(fields[name], i)
-			c.layout.Used = append(c.layout.Used, name)
+			c.take(fields[name], i, name)
 		case c.stated != nil && c.stated.pairs && name == find(confidenceColumn):
-			c.take(confidenceColumn, i)
-			c.layout.Used = append(c.layout.Used, name)
+			c.take(confidenceColumn, i, name)
 		case strings.HasPrefix(name, truthPrefix):
 			c.truth = append(c.truth, labelColumn{i, name, name[len(truthPrefix):]})
 		case strings.HasPrefix(name, countsPrefix):
@@ -116,9 +112,10 @@ func (c *csvRows) sort(path string, find columnFinder, ignored func(string) bool
 	}
 }
 
-// take notes that a column holds a field.
-func (c *csvRows) take(field string, column int) {
+// take notes that a column holds a field, and how that is shown.
+func (c *csvRows) take(field string, column int, shown string) {
 	c.at[field], c.named[field] = column, c.sheet.Columns()[column]
+	c.layout.Used = append(c.layout.Used, shown)
 }
 
 // surveyed examines the columns that may hold labels, and returns how they do.
@@ -271,7 +268,6 @@ const (
 	countsPrefix = "counts:"
 )
 
-// labelColumn is a column of one label.
 type labelColumn struct {
 	at          int
 	name, label string

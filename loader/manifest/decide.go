@@ -31,7 +31,6 @@ func newSurvey(column string) *survey {
 	return &survey{column: column, seen: map[string]bool{}}
 }
 
-// add looks at a cell, which is copied.
 func (s *survey) add(cell string) {
 	if cell == "" || cell == noneCell || cell == unknownCell {
 		return

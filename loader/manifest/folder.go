@@ -33,7 +33,6 @@ func IsTree(folder string) bool {
 	return err == nil && found
 }
 
-// folderReader reads one of the forms that folders have.
 type folderReader struct {
 	labels, pictures *listing // the same one where both are in one folder
 	o                *Options
@@ -41,7 +40,6 @@ type folderReader struct {
 	notes            []string // notes on ignored files
 }
 
-// readFolder reads a folder in whichever form it has.
 func readFolder(ctx context.Context, folder string, o Options) (*Manifest, error) {
 	for _, name := range []string{"labels", "annotations"} { // a folder with such a name: pictures are next to it
 		if o.Images == "" && strings.EqualFold(filepath.Base(filepath.Clean(folder)), name) {

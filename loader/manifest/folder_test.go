@@ -30,7 +30,6 @@ func (m *Manifest) rows() []string {
 	return rows
 }
 
-// text returns the labels of all rows as text.
 func (m *Manifest) text() string {
 	var rows []string
 	for _, r := range m.Rows {

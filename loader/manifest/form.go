@@ -35,8 +35,8 @@ const (
 
 // Values lists all forms, that which is found first.
 func (Form) Values() []string {
-	return setting.Texts([]Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks, FormJSON,
-		FormSingle, FormPairs, FormColumns, FormIntegers, FormCaptions})
+	return setting.Texts([]Form{FormAuto, FormFolders, FormCOCO, FormVOC, FormYOLO, FormList, FormCommas, FormBlanks,
+		FormJSON, FormSingle, FormPairs, FormColumns, FormIntegers, FormCaptions})
 }
 
 // OfText reports whether a text file next to a picture may give labels in the form.

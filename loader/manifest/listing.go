@@ -26,7 +26,6 @@ type listing struct {
 	odd      bool            // a picture is no regular file
 }
 
-// maxFiles bounds the files of a folder.
 const maxFiles = 2 * maxRows
 
 // list searches a folder. Links to files count as files. A link to a folder is an error, because its target

@@ -31,7 +31,6 @@ func refuse(t *testing.T, what string, err error, parts ...string) {
 	}
 }
 
-// parseText reads a manifest from its text.
 func parseText(name, text string, o Options) (*Manifest, error) {
 	return read(name, o, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
 }
@@ -452,7 +451,6 @@ func TestParse_PathColumnThatIsChosen(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -37,7 +37,6 @@ var (
 
 const imageIDName = "imageid"
 
-// labelNames are what columns of labels are called.
 var labelNames = []string{labelsColumn, "label", "labelname", "tags", "tag", "classes", "class", "classname",
 	"categories", "category", "categoryname", "target", "y"}
 

@@ -245,7 +245,6 @@ func (b *builder) earlier(row *Row, r *record) (at int, ok bool) {
 	return at, ok
 }
 
-// keep takes a row.
 func (b *builder) keep(row Row, r *record) {
 	at := len(b.manifest.Rows)
 	b.ids[row.ID] = at
@@ -258,7 +257,6 @@ func (b *builder) keep(row Row, r *record) {
 	b.manifest.Rows = append(b.manifest.Rows, row)
 }
 
-// line records the labels of a line.
 func (b *builder) line(number, row int, labels []int32) {
 	l := Line{Number: number, Row: row, Label: -1}
 	if len(labels) > 0 {

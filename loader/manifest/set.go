@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,10 +72,7 @@ func MostFrequent(rows map[string]int, size, minCount int) (*text.Vocabulary, er
 	if len(words) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(words, func(a, b text.Word) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
-	})
-	return text.NewVocabulary(words[:min(size, len(words))])
+	return text.MostFrequent(words, size)
 }
 
 // ForeignLabels are labels of a manifest that a vocabulary does not have.
@@ -172,7 +168,6 @@ func (m *Manifest) Set(split string, v *text.Vocabulary, perBag int, folder stri
 	return s, nil
 }
 
-// fill makes the matrices of a set.
 func (m *Manifest) fill(s *loader.Set, rows []*Row, perBag int) error {
 	classes, k := m.classes(s.Vocabulary.Texts()), s.Vocabulary.Len()
 	truth, err := allOrNone(rows, m.column(truthColumn), func(r *Row) bool { return r.Truth != nil })
@@ -280,7 +275,6 @@ func (s *Source) inRow(bag int, err error) error {
 	return fmt.Errorf("%s, line %d: %w", s.manifest, s.lines[bag], err)
 }
 
-// place is the file of a frame.
 func (s *Source) place(bag, frame int) (file int, err error) {
 	if bag < 0 || bag >= len(s.lines) || frame < 0 || frame >= s.Frames(bag) {
 		return 0, fmt.Errorf("pictures: there is no frame %d of sample %d among %d samples", frame, bag, len(s.lines))

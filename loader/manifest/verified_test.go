@@ -14,9 +14,7 @@ import (
 func readVerified(t *testing.T, name, content string) (*Verified, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte(content), 0o600))
 	pictures := map[string]string{"1": "photos/a.jpg", "2": "photos/b.jpg", "3": "photos/c.jpg", "4": "photos/d.jpg"}
 	return ReadVerified(t.Context(), path, VerifiedOf{Bags: []string{"1", "2", "3"}, HeldOut: []string{"4"},
 		File: func(bag string) string { return pictures[bag] }, Words: []string{"cat", "dog", "grass"}})

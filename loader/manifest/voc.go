@@ -222,7 +222,6 @@ type imageList struct {
 	seen        int // names that have an annotation
 }
 
-// listed is a name in a list.
 type listed struct {
 	list *imageList
 	name string

@@ -24,7 +24,6 @@ func COCOCounts() COCOSize {
 	return COCOSize{Train: 82783, Val: 40504, ValCaptions: 202654, PerPicture: 5}
 }
 
-// cocoPage is where to get COCO.
 const cocoPage = "cocodataset.org, page Download"
 
 // cocoArchive is the archive of the annotations. Its SHA-256 is the one that other users of it check. The

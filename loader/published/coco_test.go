@@ -204,7 +204,6 @@ func TestCOCO_TrainingCaptionsAreHeldToTheirDigest(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

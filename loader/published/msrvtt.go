@@ -26,7 +26,6 @@ func MSRVTTCounts() MSRVTTSize {
 	return MSRVTTSize{Train: 6513, Validate: 497, Test: 2990, PerClip: annotation.MSRVTTCaptions}
 }
 
-// Where to get MSR-VTT.
 const msrvttPage = "the pages of MSR-VTT at Microsoft Research, or of the MSR Video to Language Challenge 2016"
 
 // Files of the annotations, with the SHA-256 of the archive and of the file in it as they were published.
@@ -56,7 +55,6 @@ var (
 	msrvttFrames      = []string{"frames"}
 )
 
-// clipEndings are the extensions of clips.
 var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
 
 // MSRVTT checks a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in its original archive),

@@ -113,9 +113,7 @@ func writeFrames(t *testing.T, dir string, clips int) {
 	for i := range clips {
 		r := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
-		if err := w.Add(&r, [][]byte{{1, 2, 3}}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, w.Add(&r, [][]byte{{1, 2, 3}}))
 	}
 	check(t, errors.Join(w.Finish(), w.Close()))
 }

@@ -41,7 +41,6 @@ func COCO(ctx context.Context, m *manifest.Manifest, l Labels, path string) (row
 	})
 }
 
-// coco is a file of instances.
 type coco struct {
 	labels *Labels
 	class  map[string]int

@@ -60,7 +60,6 @@ func editLines(in io.Reader, out io.Writer,
 	}
 }
 
-// line is a line with the labels of its bag.
 func (s *editor) line(line []byte, number int, id string) (edited []byte, changed bool, err error) {
 	if _, ok := s.labels.Rows[id]; !ok {
 		return line, false, nil
@@ -172,7 +171,6 @@ func withoutCaptions(line []byte) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// clip is the line of a clip with its labels.
 func (l *Labels) clip(line []byte, captioned bool) (edited []byte, changed bool, err error) {
 	var c loader.ClipLabel
 	if err := json.Unmarshal(line, &c); err != nil {

@@ -92,7 +92,6 @@ func (r manifestRows) id(line int) string {
 	return ""
 }
 
-// names are the labels of a line.
 func (r manifestRows) names(line int) []string {
 	i, ok := r.at[line]
 	if !ok {
@@ -138,21 +137,16 @@ func (r manifestRows) statements(ctx context.Context) (map[string]string, error)
 			stated[name] = text
 		}
 	}
-	text := bufio.NewReaderSize(in, 1<<16)
 	if m.JSONLines {
-		for number := 1; ; number++ {
-			line, err := text.ReadBytes('\n')
+		_, err := editLines(in, io.Discard, func(line []byte, number int) ([]byte, bool, error) {
 			if start, end, err := valueOf(line, m.LabelsColumn); err == nil {
 				take(number, string(line[start:end]))
 			}
-			if errors.Is(err, io.EOF) {
-				return stated, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+			return nil, false, nil
+		})
+		return stated, err
 	}
+	text := bufio.NewReaderSize(in, 1<<16)
 	records := newRecords(text, io.Discard, features.Separator(text))
 	s := editor{list: m.LabelsColumn}
 	columns, err := s.header(records)

@@ -226,7 +226,6 @@ func TestManifest_RefusesWholeJSON(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -262,7 +262,6 @@ func parse(cell, separator string, others list) (names []string, style list) {
 	return names, list{separator: separator}
 }
 
-// cell states names.
 func (s list) cell(names []string) string {
 	if !s.array {
 		return strings.Join(names, s.separator)
@@ -283,7 +282,6 @@ func jsonOf(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// jsonName is a name as JSON.
 func jsonName(name string) []byte {
 	b, _ := jsonOf(name) // a string has a form
 	return b
@@ -318,7 +316,6 @@ func flag(cell, mark string, on bool) (stated string, ok bool) {
 	return pair[0], ok
 }
 
-// isOn reports whether a cell of a column of 0 and 1 holds 1.
 func isOn(cell string) bool {
 	on, _, _ := manifest.Flag(cell)
 	return on
