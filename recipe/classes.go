@@ -65,6 +65,11 @@ func (r *Recipe) findClasses(ctx context.Context, round *round) error {
 func (r *Recipe) classRemarks() []string {
 	found := r.classes
 	source := r.source(found.Rows)
+	if found.Chance {
+		return []string{"nothing can be found: " + source + " predict the labels no better than the shares of the " +
+			"classes do.", "The labels are taken as they are. A pretrained net (`net.backbone`) or more " +
+			"`recipe.fold_epochs` may do better"}
+	}
 	if found.Noise == multiclass.Unknown {
 		return []string{"no noise was found in " + source + "; the labels are taken as they are"}
 	}

@@ -62,7 +62,7 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		}
 		p.Files = append(p.Files, FoldsFile, ScoresFile, s.EstimateFile())
 		if e.Rival {
-			p.Config.Stage1Epochs = r.plain.best
+			p.Config.Stage1Epochs = r.stage1Epochs()
 		}
 	}
 	if e.Rival {
@@ -94,7 +94,7 @@ func (p *planner) onlineRates() bool {
 func (p *planner) stage1(context.Context) error {
 	switch {
 	case p.settings.Folds() > 0:
-		p.Config.Stage1Epochs, p.Config.Patience = p.recipe.plain.best, 0
+		p.Config.Stage1Epochs, p.Config.Patience = p.recipe.stage1Epochs(), 0
 		if err := p.outOfFold(p.recipe.plain.logits, false); err != nil {
 			return err
 		}
@@ -105,6 +105,14 @@ func (p *planner) stage1(context.Context) error {
 		p.Stage1Epochs = p.Config.Stage1Epochs
 	}
 	return nil
+}
+
+// stage1Epochs is the epoch at which the nets of folds explain labels best, or all of theirs if they learned nothing.
+func (r *Recipe) stage1Epochs() int {
+	if r.classes != nil && r.classes.Chance {
+		return len(r.plain.loss)
+	}
+	return r.plain.best
 }
 
 // heldRates plans HeldRates: the likelihood of the labels through the held noise model.

@@ -3,9 +3,11 @@ package recipe
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"nmn/kernels"
+	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -189,5 +191,21 @@ func TestJudge_AuditsNoArmThatKnowsTheTruth(t *testing.T) {
 		if (a != nil) != audited || audited && (a.From != FromOwn || !a.AP.Defined()) {
 			t.Errorf("%s: audit %+v, want one: %t", arm, a, audited)
 		}
+	}
+}
+
+// If nets of folds have learned nothing, their best epoch says nothing of how long to train.
+func TestStage1Epochs_ScoresWithoutInformation(t *testing.T) {
+	r := &Recipe{plain: &round{loss: []float64{2.3, 2.4, 2.5}, best: 1},
+		classes: &multiclass.Report{Input: &multiclass.Input{Rows: 9}, Model: &multiclass.Model{Chance: true}}}
+	if got := r.stage1Epochs(); got != 3 {
+		t.Errorf("%d epochs, want all 3", got)
+	}
+	if said := strings.Join(r.classRemarks(), " "); !strings.Contains(said, "no better than the shares") {
+		t.Error(said)
+	}
+	r.classes.Chance = false
+	if got := r.stage1Epochs(); got != 1 {
+		t.Errorf("%d epochs, want the best, 1", got)
 	}
 }

@@ -66,6 +66,10 @@ func noiseNote(r *multiclass.Report) string {
 		return "Noise depends on the class, and the classifier has learned it, because its scores reach a ceiling: " +
 			rate + "."
 	}
+	if r.Chance {
+		return "The scores predict the labels no better than the shares of the classes do. The classifier has learned " +
+			"too little to find wrong labels."
+	}
 	note := "The labels show no noise that is equal for all samples of a class. Either few labels are wrong, or the " +
 		"wrong ones belong to classes that overlap, which the scores cannot separate. p(wrong) ranks the labels by " +
 		"self-confidence and normalised margin. It does not estimate how many labels are wrong."

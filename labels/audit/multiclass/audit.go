@@ -144,12 +144,12 @@ func (r *Report) rank() {
 }
 
 // suspected returns the suspects among labels in order. If the noise is unknown, the posterior flags nothing,
-// and confident learning does.
+// and confident learning does, unless the scores know nothing of the labels.
 func (r *Report) suspected(all []Suspect) []Suspect {
 	if r.Noise == Unknown && r.MinError <= FlaggedToo {
 		pruned := make([]bool, r.Rows)
 		for _, i := range r.Confident.Pruned {
-			pruned[i] = true
+			pruned[i] = !r.Chance
 		}
 		return slices.DeleteFunc(all, func(s Suspect) bool { return s.Wrong < r.MinError && !pruned[s.Row] })
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"nmn/eval"
 	"nmn/kernels/simd"
@@ -47,7 +48,9 @@ type Model struct {
 	A       float64   // slope of the scores' logarithms
 	B       []float64 // K, their shift
 	Pooled  float64   // p(z≠y), of all classes together
-	True    []float64 // K, expected number of rows of each class, among all rows
+	// Chance is set if the scores predict labels no better than the shares of the classes do. Noise is then Unknown.
+	Chance bool
+	True   []float64 // K, expected number of rows of each class, among all rows
 
 	given []float64 // T by label, T_yz at z*K+y; nil unless Noise is Directed or Learned
 	rate  float64   // rate of even noise as fitted: 0 if Noise is Unknown
@@ -103,6 +106,11 @@ func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 			heldOut[kind] += f.pass(fitted, 1-side)[likelihood]
 		}
 	}
+	if slices.Max(heldOut[:])-f.byShares(k) <= evenGain {
+		m = *all[Unknown]
+		m.Chance, m.T, m.True = true, even(0, k), f.expected(all[Unknown])
+		return &m, f.failed()
+	}
 	rate, likeliest := all[Even].rate, surest(&in, f.stride)
 	chosen := all[choice(heldOut, rate)]
 	if o.Plateau {
@@ -126,10 +134,31 @@ func estimate(ctx context.Context, in Input, o Options) (*Model, error) {
 	}
 	chosen.T = chosen.transition()
 	chosen.True = f.expected(chosen)
+	return chosen, f.failed()
+}
+
+// failed is the first error of the sums.
+func (f *fitting) failed() error {
 	if f.err != nil {
-		return nil, fmt.Errorf("audit of classes: %w", f.err)
+		return fmt.Errorf("audit of classes: %w", f.err)
 	}
-	return chosen, nil
+	return nil
+}
+
+// byShares is the log likelihood of the labels of each side by the shares of the classes on the other side, or by equal
+// shares if that is greater.
+func (f *fitting) byShares(k int) (sum float64) {
+	shares := [everyRow][]float64{make([]float64, k), make([]float64, k)}
+	var sizes [everyRow]float64
+	for i, z := range f.labels {
+		shares[f.sides[i]][z]++
+		sizes[f.sides[i]]++
+	}
+	for i, z := range f.labels {
+		other := 1 - f.sides[i]
+		sum += math.Log((shares[other][z] + 1) / (sizes[other] + float64(k)))
+	}
+	return max(sum, -float64(len(f.labels))*math.Log(float64(k)))
 }
 
 // leastScore replaces scores of 0. It is half of the smallest other score: for a forest or for nearest

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/rng"
 	"nmn/labels"
 )
 
@@ -48,5 +49,32 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 	}
 	if _, err := Audit(t.Context(), whole, DefaultOptions()); err == nil || !strings.Contains(err.Error(), "no label") {
 		t.Errorf("no label is known: %v", err)
+	}
+}
+
+// Scores that know nothing of the labels find no noise and no suspects.
+func TestAudit_ScoresWithoutInformation(t *testing.T) {
+	for _, rows := range []int{60, 200, 1000} {
+		in := draw(5, rows, 10, transition(10, 0), false)
+		source := rng.New(7, 1)
+		for i := range in.Labels {
+			in.Labels[i] = int32(source.Intn(10))
+		}
+		in.Truth = nil
+		for _, plateau := range []bool{false, true} {
+			o := DefaultOptions()
+			o.Plateau = plateau
+			got, err := Audit(t.Context(), in, o)
+			must(t, err)
+			if !got.Chance || got.Noise != Unknown || got.Pooled != 0 || len(got.Suspects) > 0 || got.T[0] != 1 {
+				t.Errorf("%d rows: chance %v, noise %v, %.3f wrong, %d suspects", rows, got.Chance, got.Noise, got.Pooled,
+					len(got.Suspects))
+			}
+		}
+	}
+	clean, err := Audit(t.Context(), draw(5, 60, 10, transition(10, 0), false), DefaultOptions())
+	must(t, err)
+	if clean.Chance {
+		t.Error("60 rows with clean labels count as chance")
 	}
 }
