@@ -1,5 +1,7 @@
 package eval
 
+import "cmp"
+
 // Evaluate computes every measure of this package for one model: per word, per part-of-speech group
 // and over all words, against caption counts, labels and true labels, whichever the input has. It
 // does not change or keep the input. Errors wrap ErrShape or ErrValue and name row and column.
@@ -44,13 +46,8 @@ func Evaluate(in Input, o Options) (*Result, error) {
 }
 
 func (o Options) resolved(classes int) Options {
-	if o.Threshold == 0 {
-		o.Threshold = defaultThreshold
-	}
-	if o.TopK == 0 {
-		o.TopK = defaultTopK
-	}
-	o.TopK = min(o.TopK, classes)
+	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
+	o.TopK = min(cmp.Or(o.TopK, defaultTopK), classes)
 	return o
 }
 

@@ -189,9 +189,14 @@ func (g *Grid) Check() error {
 				"experiment: a share of captions is %g, want at least 0 and less than 1", share)
 		}
 	}
-	for i, seed := range g.Seeds {
-		if seed == 0 || slices.Contains(g.Seeds[:i], seed) {
-			return setting.Errorf("experiment.seeds", "experiment: seed %d: seeds are different and at least 1", seed)
+	return CheckSeeds("experiment.seeds", "experiment", g.Seeds)
+}
+
+// CheckSeeds reports the first seed of a setting that no run can have, as a *setting.Error that names the experiment.
+func CheckSeeds(key, name string, seeds []uint64) error {
+	for i, seed := range seeds {
+		if seed == 0 || slices.Contains(seeds[:i], seed) {
+			return setting.Errorf(key, "%s: seed %d: seeds are different and at least 1", name, seed)
 		}
 	}
 	return nil

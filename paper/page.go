@@ -62,10 +62,8 @@ func (p *Plan) facts(f *found, verdicts []claims.Verdict) []report.Explained {
 		{Name: "seeds", Meaning: seedsText(p.Settings.Seeds)}}
 	if p.Settings.real() {
 		facts[0] = report.Explained{Name: "protocol", Meaning: "the paper's"}
-		init := p.Settings.Init
-		if init == "" {
-			init = "none: nets start at random, and will be worse than the paper's, which start from ImageNet"
-		}
+		init := cmp.Or(p.Settings.Init,
+			"none: nets start at random, and will be worse than the paper's, which start from ImageNet")
 		facts = append(facts, report.Explained{Name: "weights", Meaning: init})
 	}
 	facts = append(facts, report.Explained{Name: "program", Meaning: fmt.Sprintf("%s, %s, %s, %s", program, build.Go,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"nmn/captioner/session"
+	"nmn/experiment"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/loader/published"
@@ -89,10 +90,8 @@ func (s *Settings) Validate() error {
 	if len(s.Seeds) == 0 {
 		return setting.Errorf("seeds", "reproduce: give at least one of `reproduce.seeds`, and three for verdicts")
 	}
-	for i, seed := range s.Seeds {
-		if seed == 0 || slices.Contains(s.Seeds[:i], seed) {
-			return setting.Errorf("seeds", "reproduce: seed %d: seeds are different and at least 1", seed)
-		}
+	if err := experiment.CheckSeeds("seeds", "reproduce", s.Seeds); err != nil {
+		return err
 	}
 	if s.Dir == "" {
 		return setting.Errorf("run_dir", "reproduce: `run_dir` is empty: name a folder")

@@ -184,9 +184,7 @@ func (p *planner) baselineEarly(context.Context) error {
 	c := &p.Config
 	switch {
 	case p.Data.Validation != nil:
-		if c.Patience == 0 {
-			c.Patience = max(c.Stage1Epochs, c.MaxSteps) // to the limit, and back
-		}
+		c.Patience = cmp.Or(c.Patience, max(c.Stage1Epochs, c.MaxSteps)) // to the limit, and back
 		c.EvaluateEpochs, c.EvaluateSteps, c.KeepBest, c.BestBy = 1, 0, max(c.KeepBest, 1), "loss"
 	case p.settings.Folds() > 0:
 		c.Stage1Epochs, c.Patience, p.Stage1Epochs = p.recipe.plain.best, 0, p.recipe.plain.best

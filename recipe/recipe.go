@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -54,9 +55,7 @@ func New(o Options) *Recipe {
 		return nil
 	}
 	o.Settings.Arm = Stage1
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Message == nil {
 		o.Message = func(string, string) {}
 	}

@@ -196,10 +196,7 @@ func (w WordRate) cells() []Cell {
 		row = append(row, slices.Repeat([]Cell{unknown()}, 1+len(rates.SpreadLevels))...)
 	}
 	row = append(row, number(w.True), number(w.Error))
-	e := w.Estimate
-	if e == nil {
-		e = &WordEstimate{Rate: eval.Undefined(), Low: eval.Undefined(), High: eval.Undefined()}
-	}
+	e := cmp.Or(w.Estimate, &WordEstimate{Rate: eval.Undefined(), Low: eval.Undefined(), High: eval.Undefined()})
 	return append(row, number(e.Rate), number(e.Low), number(e.High), words(cmp.Or(e.Remarks, w.Remark)))
 }
 

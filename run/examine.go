@@ -44,9 +44,7 @@ type ExamineOptions struct {
 // Examine looks at the data of a configuration, and opens what else a run needs. Nothing is trained. Data that cannot
 // be opened is a finding, not a failure of the look.
 func Examine(ctx context.Context, c *Config, o ExamineOptions) (*Examination, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	opening := doctor.Listen(o.Log.Handler())
 	config := *c
 	data, err := config.openLeniently(ctx, opening.Logger())

@@ -70,9 +70,7 @@ type OptionsOf[O any] struct {
 
 // newSession makes a session without device and data.
 func newSession(o Options) *Session {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Session{restart: o.Restart, Log: o.Log, Observe: o.Observer, forward: o.FeaturesAlone, alike: &lookAlikes{},
 		Ranks: &Ranks{group: ranks.Of(o.Group), log: o.Log}}
 	s.weights = &WeightLoader{Log: o.Log, Notify: s.Notify}

@@ -103,9 +103,7 @@ func repeated(folder string, files []string, n int) (all []string, bytes int64, 
 	if len(files) == 0 {
 		return nil, 0, errors.New("bench: there is no picture to load")
 	}
-	if n == 0 {
-		n = len(files)
-	}
+	n = cmp.Or(n, len(files))
 	for i := range n {
 		name := files[i%len(files)]
 		info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name)))

@@ -76,10 +76,8 @@ func (e *Experiment) Validate() error {
 	if len(e.Seeds) == 0 {
 		return setting.Errorf("seeds", "experiment table4: give at least one of `table4.seeds`")
 	}
-	for i, seed := range e.Seeds {
-		if seed == 0 || slices.Contains(e.Seeds[:i], seed) {
-			return setting.Errorf("seeds", "experiment table4: seed %d: seeds are different and at least 1", seed)
-		}
+	if err := experiment.CheckSeeds("seeds", "experiment table4", e.Seeds); err != nil {
+		return err
 	}
 	d := &e.Nets.Data
 	switch {
@@ -156,9 +154,7 @@ func (e *Experiment) defaults() {
 	if e.Meteor == nil {
 		e.Meteor = metrics.NewMeteor()
 	}
-	if e.Log == nil {
-		e.Log = slog.New(slog.DiscardHandler)
-	}
+	e.Log = cmp.Or(e.Log, slog.New(slog.DiscardHandler))
 }
 
 // Rows returns the results of Run: nets in the order of Arms or Features, with the scores of each seed,

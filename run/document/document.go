@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,9 +205,7 @@ func yamlFields(t reflect.Type) map[string]reflect.Type {
 		case key == "-" || !f.IsExported():
 			continue
 		}
-		if key == "" {
-			key = strings.ToLower(f.Name)
-		}
+		key = cmp.Or(key, strings.ToLower(f.Name))
 		fields[key] = f.Type
 	}
 	return fields

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -22,10 +23,7 @@ func NewSetting(key, value string) (*Setting, error) {
 	if err != nil {
 		return nil, ofSetting(key, err)
 	}
-	node := d.root
-	if node == nil {
-		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: 1}
-	}
+	node := cmp.Or(d.root, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: 1})
 	return &Setting{key, nested(key, node)}, nil
 }
 

@@ -60,9 +60,7 @@ func (l *learntRates) leaveOut(unestimated map[string]string) {
 // else is known of each word: the true rates, and the estimate of the recipe. A net that was trained without a noise
 // model is a *setting.Error.
 func (q Query) Answer(ctx context.Context, o run.Options) (*report.NoiseReport, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	c, err := train.ReadCheckpoint(q.File)
 	if err != nil {
 		return nil, err

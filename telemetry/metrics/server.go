@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,8 +74,6 @@ func localhost(address string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("metrics: address %q: want a port or host:port: %w", address, err)
 	}
-	if host == "" {
-		host = "localhost"
-	}
+	host = cmp.Or(host, "localhost")
 	return net.JoinHostPort(host, port), nil
 }
