@@ -82,9 +82,8 @@ func TestPrecisionRecall_RefusesOtherSizesAndNaN(t *testing.T) {
 	}
 }
 
-// A curve ends with all cells predicted, even if its last point is nearer to the previous one than other
-// points are. 300 cells that hold have different scores; in steps of 1/300 every second one is far enough
-// from the last.
+// A curve ends with all cells predicted, even if its last point is nearer to the previous one than other points are.
+// 300 cells that hold have different scores; in steps of 1/300 every second one is far enough from the last.
 func TestPrecisionRecall_EndsWithAllCells(t *testing.T) {
 	scores := make([]float32, 300)
 	for i := range scores {

@@ -391,8 +391,7 @@ func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 	}
 }
 
-// A given plug-in threshold was found for p(y=1|I); the threshold of p(z=1|I) is computed from its own
-// probabilities.
+// A given plug-in threshold was found for p(y=1|I); the threshold of p(z=1|I) is computed from its own probabilities.
 func TestEvaluate_ObservedScoresHaveTheirOwnPlugIn(t *testing.T) {
 	in := drawInput(t, 60, 9)
 	r := evaluate(t, in, Options{PlugIn: .9})

@@ -1,9 +1,8 @@
 package eval
 
-// F1 holds precision, recall and F1 of binary predictions. O figures are overall: the sums of all
-// cells; C figures are class-wise: precision and recall averaged over all classes, then CF1 from
-// those two averages. MacroF1 is the mean of the F1 of each class, a different number. 0/0 counts
-// as 0; over an empty group of classes everything is undefined.
+// F1 holds precision, recall and F1 of binary predictions. O figures are overall: the sums of all cells; C figures are
+// class-wise: precision and recall averaged over all classes, then CF1 from those two averages. MacroF1 is the mean of
+// the F1 of each class, a different number. 0/0 counts as 0; over an empty group of classes everything is undefined.
 type F1 struct {
 	OP      Number `json:"op"`
 	OR      Number `json:"or"`

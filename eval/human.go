@@ -2,9 +2,8 @@ package eval
 
 import "fmt"
 
-// Agreement holds the metrics of Fang et al. for one word: how well the ranking of the bags agrees with human
-// captions, compared with how well the captions agree with each other. All are undefined for a word that no
-// caption mentions.
+// Agreement holds the metrics of Fang et al. for one word: how well the ranking of the bags agrees with human captions,
+// compared with how well the captions agree with each other. All are undefined for a word that no caption mentions.
 type Agreement struct {
 	AP                     Number `json:"ap"`
 	Precision              Number `json:"human_precision"`

@@ -71,8 +71,7 @@ func TestOneClass_TopFiveOfFewClassesIsUndefined(t *testing.T) {
 	}
 }
 
-// Unknown labels are in no measure: scores of bags without a known label change nothing but the counts of
-// bags.
+// Unknown labels are in no measure: scores of bags without a known label change nothing but the counts of bags.
 func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 	const bags, classes = 60, 3
 	s := rng.New(4)

@@ -2,9 +2,8 @@ package eval
 
 import "math"
 
-// ranking is a column of scores in descending order. Each entry holds an order-preserving key of
-// the score in its upper half and the row in its lower half; equal scores have equal keys and stand
-// in the order of their rows.
+// ranking is a column of scores in descending order. Each entry holds an order-preserving key of the score in its upper
+// half and the row in its lower half; equal scores have equal keys and stand in the order of their rows.
 type ranking []uint64
 
 func (r ranking) row(i int) int      { return int(uint32(r[i])) }

@@ -86,8 +86,7 @@ type MultiLabel struct {
 	Brier         ByGroup[Number] `json:"brier"`          // mean of (p - z)^2 over all cells of the group
 	ECE           ByGroup[Number] `json:"ece"`            // calibration error of p(y=1), cells of the group pooled
 	ConfidenceECE ByGroup[Number] `json:"confidence_ece"` // the calibration error of max(p, 1-p) against correctness
-	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: the loss that training
-	// minimises.
+	// LogLoss is the mean over bags of -sum_c log p(label of class c), in nats: the loss that training minimises.
 	LogLoss Number `json:"log_loss"`
 	// OneClass holds the measures of classes that exclude each other; nil for others.
 	OneClass *OneClass `json:"one_class,omitempty"`
@@ -103,8 +102,7 @@ type Word struct {
 	Q10          Number        `json:"q10"`
 	T01          Number        `json:"t01"` // true rates, null where unknown
 	T10          Number        `json:"t10"`
-	// RateRemark explains why this word has no estimated rates while others have; empty if there is nothing
-	// to explain.
+	// RateRemark explains why this word has no estimated rates while others have; empty if there is nothing to explain.
 	RateRemark string `json:"rate_remark,omitempty"`
 }
 

@@ -7,8 +7,7 @@ import (
 	"nmn/internal/parallel"
 )
 
-// PlugInThreshold finds the threshold that maximises the expected F1, from the model's own probabilities and
-// no label:
+// PlugInThreshold finds the threshold that maximises the expected F1, from the model's own probabilities and no label:
 //
 //	theta* = argmax over theta of  2 sum_{p >= theta} p / (#{p >= theta} + sum p)
 //
@@ -77,8 +76,7 @@ type tail struct {
 	sum, least float64
 }
 
-// chunk is the number of scores summed at a time: sums are split the same way for any number of
-// processors.
+// chunk is the number of scores summed at a time: sums are split the same way for any number of processors.
 const chunk = 1 << 16
 
 func tailAbove(scores []float32, logits bool, theta float64) tail {
@@ -114,8 +112,7 @@ func tailOf(scores []float32, logits bool, theta float64) tail {
 	return out
 }
 
-// surelyBelow is a score whose probability is below theta by a margin: most scores are dismissed by
-// one comparison.
+// surelyBelow is a score whose probability is below theta by a margin: most scores are dismissed by one comparison.
 func surelyBelow(theta float64, logits bool) float32 {
 	switch {
 	case theta <= 0:

@@ -46,9 +46,8 @@ func (g *Grid) Finished(ctx context.Context, s *run.Session) (runs []report.Run,
 	return g.finished(ctx, s, tasks)
 }
 
-// as returns a session that computes in the precision of the run in a folder, whatever device is at hand.
-// Results are identified by their precision too, so results of graphics cards can be collected on a machine
-// without a card.
+// as returns a session that computes in the precision of the run in a folder, whatever device is at hand. Results are
+// identified by their precision too, so results of graphics cards can be collected on a machine without a card.
 func as(s *run.Session, dir string) *run.Session {
 	there, err := run.ReadConfig(dir)
 	if err != nil {

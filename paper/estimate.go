@@ -42,10 +42,9 @@ type UnitEstimate struct {
 	whole    time.Duration // were none of them complete
 }
 
-// Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a
-// picture of 224 pixels in batches of four, VGG16 on a picture of 565 pixels and its forward pass, the
-// captioner in batches of 32 captions, and the net for scenes on 32 pictures. The last one compares this
-// machine with that one.
+// Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a picture of
+// 224 pixels in batches of four, VGG16 on a picture of 565 pixels and its forward pass, the captioner in batches of 32
+// captions, and the net for scenes on 32 pictures. The last one compares this machine with that one.
 const (
 	step224    = 588 * time.Millisecond / 4
 	forward224 = 130 * time.Millisecond / 4

@@ -21,8 +21,7 @@ import (
 	"nmn/run"
 )
 
-// Hours on the paper's data are the sum of steps and forward passes over its pictures, or over the frames of
-// its clips.
+// Hours on the paper's data are the sum of steps and forward passes over its pictures, or over the frames of its clips.
 func TestRealTime_IsThatOfStepsAndForwardPasses(t *testing.T) {
 	for _, c := range []struct {
 		data  string
@@ -234,9 +233,9 @@ func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
 
 // What a dry run prints.
 func TestTables_OfThePlan(t *testing.T) {
-	p := &Plan{Settings: Settings{Dir: "runs/r", Seeds: []uint64{7}}, Parts: []PlannedPart{{Name: Table1, Title: "One", Data: "coco"},
-		{Name: Table3, Title: "Three", Data: "msrvtt", Skip: "no `clips`"}, {Name: Table4, Title: "Four", Data: "msrvtt",
-			Skip: "no `clips`"}, {Name: Figure3, Title: "Curve"}},
+	p := &Plan{Settings: Settings{Dir: "runs/r", Seeds: []uint64{7}}, Parts: []PlannedPart{
+		{Name: Table1, Title: "One", Data: "coco"}, {Name: Table3, Title: "Three", Data: "msrvtt", Skip: "no `clips`"},
+		{Name: Table4, Title: "Four", Data: "msrvtt", Skip: "no `clips`"}, {Name: Figure3, Title: "Curve"}},
 		Rename: func(text string) string { return strings.ReplaceAll(text, "`clips`", "--clips") }}
 	e := &Estimate{How: "How.", Time: 90*time.Minute + 18*time.Second, Disk: 2_350_000_000, Units: []UnitEstimate{
 		{Title: "nets", Parts: []Part{Table1, Observed}, Reads: []string{"a", "b"}, Tasks: 8, Complete: 2,

@@ -65,9 +65,8 @@ type need struct {
 	estimated bool // by the recipe that estimates rates
 }
 
-// figure4Noise and observedNoise are the shares of replaced captions in the paper's Figure 4 and in its
-// figures of the observed distribution. emNoise is the share for the comparison with EM, which the paper does
-// not state.
+// figure4Noise and observedNoise are the shares of replaced captions in the paper's Figure 4 and in its figures of the
+// observed distribution. emNoise is the share for the comparison with EM, which the paper does not state.
 const (
 	figure4Noise  = .4
 	observedNoise = .8

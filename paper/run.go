@@ -49,9 +49,8 @@ type foundUnit struct {
 	missing  int            // tasks that are not complete
 }
 
-// Run trains everything that is not complete, and writes the page, the Markdown and the record to repeat the
-// run. If the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next
-// Run continues.
+// Run trains everything that is not complete, and writes the page, the Markdown and the record to repeat the run. If
+// the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next Run continues.
 func (p *Plan) Run(ctx context.Context, o Options) (*Outcome, error) {
 	number := 0
 	out, err := p.writeUnits(ctx, &o, func(u *Unit) (*foundUnit, error) {

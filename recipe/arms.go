@@ -173,8 +173,7 @@ func (a Name) Title(mil bool) string {
 // folder returns the name of an arm's run folder, which distinguishes it from the folders of other arms.
 func (a Name) folder(mil bool) string { return string(a) + Suffix(mil) }
 
-// Rival reports whether an arm trains a net of its own for as long as both stages, instead of going on from
-// stage 1.
+// Rival reports whether an arm trains a net of its own for as long as both stages, instead of going on from stage 1.
 func (a Name) Rival() bool {
 	e, _ := a.Arm()
 	return e.Rival

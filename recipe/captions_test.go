@@ -17,8 +17,7 @@ import (
 	"nmn/train"
 )
 
-// loneCaptions returns a set in which every bag has one caption, which the scores of a fakeTrainer do not
-// predict.
+// loneCaptions returns a set in which every bag has one caption, which the scores of a fakeTrainer do not predict.
 func loneCaptions(t *testing.T, bags int) *loader.Set {
 	t.Helper()
 	s := namedSet(t, bags)
@@ -139,8 +138,7 @@ func TestCaptions_AreJudgedOnce(t *testing.T) {
 	}
 }
 
-// Captions that differ from the other captions of their bag were replaced; if none differs, nothing is
-// inferred.
+// Captions that differ from the other captions of their bag were replaced; if none differs, nothing is inferred.
 func TestReplacedCaptions(t *testing.T) {
 	own := [][][]int32{{{0}, {1, 2}}, {{}, {3}}}
 	set := &loader.Set{Captions: own, CaptionsInUse: own}

@@ -56,8 +56,7 @@ type fakeTrainer struct {
 
 func (f *fakeTrainer) Prepare(_ context.Context, dir string) error { return os.MkdirAll(dir, 0o777) }
 
-// Score gives all labels log-odds of n/2 for a net that was trained n times, and a half more to the labels of
-// odd bags.
+// Score gives all labels log-odds of n/2 for a net that was trained n times, and a half more to the labels of odd bags.
 func (f *fakeTrainer) Score(_ context.Context, dir string, set *loader.Set) ([]float32, error) {
 	f.scored = append(f.scored, dir)
 	logits := make([]float32, 2*set.Len())

@@ -16,8 +16,7 @@ import (
 	"nmn/train"
 )
 
-// Judgement is what an arm is worth: on the judged set, and in finding the wrong labels of the training
-// set.
+// Judgement is what an arm is worth: on the judged set, and in finding the wrong labels of the training set.
 type Judgement struct {
 	Evaluation *eval.Result `json:"evaluation"` // has thresholds and rates but no measures if NotMeasured is not empty
 	// NotMeasured says why there are no measures; empty if there are some.

@@ -30,9 +30,8 @@ const (
 	PageFile        = "recipe.md"
 )
 
-// Estimate trains the nets of folds on the labels as they are, or goes on after an interruption, estimates the
-// rates from their scores of bags that they have not seen, and keeps both in the folder, in ScoresFile and
-// RatesFile.
+// Estimate trains the nets of folds on the labels as they are, or goes on after an interruption, estimates the rates
+// from their scores of bags that they have not seen, and keeps both in the folder, in ScoresFile and RatesFile.
 func (r *Recipe) Estimate(ctx context.Context) error {
 	if r.plain != nil {
 		return nil

@@ -7,8 +7,7 @@ import (
 
 var sheetTemplate = htmlTemplate("sheet")
 
-// Sheet shows augmentations of some bags: a row for each bag, with a column for the original and for each
-// epoch.
+// Sheet shows augmentations of some bags: a row for each bag, with a column for the original and for each epoch.
 type Sheet struct {
 	Name    string   // of the data
 	Applied string   // the augmentations, for people

@@ -157,8 +157,7 @@ func shownLosses(points []SweepPoint) (low, high float64) {
 	return low - fall/4, high + fall
 }
 
-// FoldLossTable shows the out-of-fold loss of each epoch, counted from 1, and which epoch was chosen by
-// it.
+// FoldLossTable shows the out-of-fold loss of each epoch, counted from 1, and which epoch was chosen by it.
 func FoldLossTable(title string, loss []float64, best int) *Table {
 	t := &Table{Title: title, Columns: []Column{{Name: "epoch"}, {Name: "loss", Decimals: 4},
 		{Name: "remarks", Text: true}}}

@@ -7,9 +7,8 @@ import (
 	"nmn/report/chart"
 )
 
-// LossDerivative is the derivative of the loss -log p(z) with respect to the logit of a class, at
-// the clean-label probability p1 = p(y=1|I) and for noise rates q01 = p(z=0|y=1) and
-// q10 = p(z=1|y=0):
+// LossDerivative is the derivative of the loss -log p(z) with respect to the logit of a class, at the clean-label
+// probability p1 = p(y=1|I) and for noise rates q01 = p(z=0|y=1) and q10 = p(z=1|y=0):
 //
 //	dL/do = p1 - rho_1 = p1 (1-p1) (q_z0 - q_z1) / (q_z0 (1-p1) + q_z1 p1)
 //

@@ -32,8 +32,7 @@ func htmlFile(name string) string {
 	return string(content)
 }
 
-// pageColours are the colours of all pages, in light and dark. pageStyle adds the style of text, tables and
-// charts.
+// pageColours are the colours of all pages, in light and dark. pageStyle adds the style of text, tables and charts.
 var (
 	pageColours = htmlFile("colours.css")
 	pageStyle   = pageColours + htmlFile("page.css") + htmlFile("chart.css")

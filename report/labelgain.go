@@ -14,8 +14,7 @@ type LabelledRun struct {
 	Classes   int    `json:"classes"`
 	Positives int    `json:"labels"`  // that are there
 	Differ    int    `json:"changed"` // labels that the first run has otherwise
-	// Known is set if the true labels are known. Incorrect and Missing count the labels that differ from
-	// them.
+	// Known is set if the true labels are known. Incorrect and Missing count the labels that differ from them.
 	Known     bool   `json:"truth_known"`
 	Incorrect int    `json:"incorrect"`
 	Missing   int    `json:"missing"`

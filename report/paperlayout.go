@@ -52,10 +52,9 @@ func layoutRow[T any](table int, first Cell, arm string, g eval.ByGroup[T], mil 
 
 func same(c Cell) Cell { return c }
 
-// PaperLayout lays runs out as the paper's Table 1, 2 or 3: average precision with human agreement in
-// percent, a row for each arm and a column for each part of speech, mean and standard deviation over seeds.
-// On the paper's data, the published figures follow in a row below each arm. The best of our arms is bold in
-// each block.
+// PaperLayout lays runs out as the paper's Table 1, 2 or 3: average precision with human agreement in percent, a row
+// for each arm and a column for each part of speech, mean and standard deviation over seeds. On the paper's data, the
+// published figures follow in a row below each arm. The best of our arms is bold in each block.
 func PaperLayout(table int, runs []Run) (*Table, error) {
 	decimals := 1 // of a spread over seeds more would mean nothing
 	if slices.ContainsFunc(runs, func(r Run) bool { return r.PaperData }) {
@@ -218,9 +217,8 @@ func publishedOn(table int) string {
 	return "COCO"
 }
 
-// ObservedTable compares the prediction of the observed labels, p(z=1|I), with the prediction of the true
-// labels, for the arms of the runs that have both: average precision with human agreement in percent, over
-// seeds.
+// ObservedTable compares the prediction of the observed labels, p(z=1|I), with the prediction of the true labels, for
+// the arms of the runs that have both: average precision with human agreement in percent, over seeds.
 func ObservedTable(runs []Run) (*Table, error) {
 	cells, err := group(runs)
 	if err != nil {

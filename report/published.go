@@ -17,8 +17,7 @@ type Published struct {
 	AP    eval.ByGroup[eval.Number]
 }
 
-// publishedSizes gives the number of words of each group: the "count" row of Tables 1 and 2, and
-// of Table 3.
+// publishedSizes gives the number of words of each group: the "count" row of Tables 1 and 2, and of Table 3.
 func publishedSizes(table int) eval.ByGroup[int] {
 	if table == 3 {
 		return inGroups(265, 620, 104, 9, 16, 33, 40, 1087)

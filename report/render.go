@@ -117,8 +117,7 @@ const noteColumns = 100
 // Wrap breaks a text between words into lines of at most 100 columns, as the notes of tables are.
 func Wrap(s string) string { return wrapped(s, noteColumns) }
 
-// wrapped breaks a text between words into lines of at most columns characters. A longer word stays whole on
-// its line.
+// wrapped breaks a text between words into lines of at most columns characters. A longer word stays whole on its line.
 func wrapped(s string, columns int) string {
 	var b strings.Builder
 	at := 0

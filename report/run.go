@@ -43,9 +43,8 @@ type Run struct {
 	Augment   string  // how training pictures and labels were changed at random, for people; empty for not at all
 	Seed      uint64
 	Level     string // of a run on videos: FrameLevel or VideoLevel; empty for pictures
-	// PaperData is set if the data are the data of the paper's Tables 1 and 2 (COCO captions, train2014,
-	// vocabulary of 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words). The published figures
-	// are then shown too.
+	// PaperData is set if the data are the data of the paper's Tables 1 and 2 (COCO captions, train2014, vocabulary of
+	// 1,000 words), or with a level of Table 3 (MSR-VTT, 1,087 words). The published figures are then shown too.
 	PaperData bool
 
 	Samples text.Plural // noun for what has labels
@@ -201,8 +200,7 @@ const noiseColumn = "noise %"
 // Flips are the mean probabilities with which labels were flipped.
 type Flips = labels.FlipRates
 
-// noiseCell is the noise level of a row in percent: the level of captions, or of missing and of incorrect
-// labels.
+// noiseCell is the noise level of a row in percent: the level of captions, or of missing and of incorrect labels.
 func (k cellKey) noiseCell() Cell {
 	switch {
 	case k.flips != (Flips{}):

@@ -28,9 +28,8 @@ type ArmOptions struct {
 	From    string         // checkpoint of stage 1, for arms of stage 2
 	Recipe  *recipe.Recipe // of the group of arms; nil for the paper's plain form
 	Heading string         // for people, when training begins; empty for none
-	// Planning keeps other processes away from the recipe of the group while the arm is planned, since
-	// planning may train and write there, until the returned function is called. It is nil if no other
-	// process works on the group.
+	// Planning keeps other processes away from the recipe of the group while the arm is planned, since planning may
+	// train and write there, until the returned function is called. It is nil if no other process works on the group.
 	Planning func(context.Context) (release func() error, err error)
 }
 
@@ -213,9 +212,8 @@ func (r *armRun) reuse(ctx context.Context) (o *Outcome, identity string, err er
 	})
 }
 
-// reaches reports whether the last checkpoint of a folder has reached the step of its result. It has not if
-// the user has replaced a damaged checkpoint by the one before. A result whose checkpoint is gone stays a
-// result.
+// reaches reports whether the last checkpoint of a folder has reached the step of its result. It has not if the user
+// has replaced a damaged checkpoint by the one before. A result whose checkpoint is gone stays a result.
 func reaches(dir string, steps int) bool {
 	last, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
 	return err != nil || last.Position.Step >= steps

@@ -23,8 +23,7 @@ type Backbone struct {
 	owned   bool // the session exists for this net alone
 }
 
-// OpenBackbone opens the pretrained net of a file of weights. about says what its
-// tensors do not.
+// OpenBackbone opens the pretrained net of a file of weights. about says what its tensors do not.
 func OpenBackbone(ctx context.Context, path string, about backbone.Options, o ModelOptions) (*Backbone, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -117,10 +116,9 @@ func (b backboneRows) Rows(ctx context.Context, set *loader.Set, l loader.Config
 	return bad, err
 }
 
-// takeFeatures replaces the pictures of all splits by features that the backbone of the configuration computes
-// from them. Features that the folder holds are not computed again. If sample is set, takeFeatures computes
-// the features of a few pictures only, to estimate the time for all, and fills the others with meaningless
-// numbers.
+// takeFeatures replaces the pictures of all splits by features that the backbone of the configuration computes from
+// them. Features that the folder holds are not computed again. If sample is set, takeFeatures computes the features of
+// a few pictures only, to estimate the time for all, and fills the others with meaningless numbers.
 func (s *Session) takeFeatures(ctx context.Context, folder string, sample bool, progress func(done, of int)) (
 	err error) {
 	n := &s.Config.Net

@@ -126,9 +126,8 @@ type NetConfig struct {
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
 	Backbone      string      `yaml:"backbone,omitempty" help:"compute features once with this pretrained net, a <file> or name"`
 	BackboneLayer model.Layer `yaml:"backbone_layer,omitempty" help:"<layer> of the backbone with the features; empty takes the usual one" values:"cls,mean,cls+mean,embedding,pool5,fc7"`
-	// These settings give what tensors do not hold (package backbone); 0 and empty stand for the values of
-	// the published nets of a layout. BackboneMean and BackboneDeviation are for red, green and blue, from
-	// 0 to 1.
+	// These settings give what tensors do not hold (package backbone); 0 and empty stand for the values of the
+	// published nets of a layout. BackboneMean and BackboneDeviation are for red, green and blue, from 0 to 1.
 	BackboneGELU      vit.GELU  `yaml:"backbone_gelu,omitempty" help:"transformers: <form> of GELU; empty takes the usual one of the net" values:"exact,tanh,quick"`
 	BackboneHeads     int       `yaml:"backbone_heads,omitempty" help:"transformers: <number> of attention heads; 0 is width/64" range:"[0,]"`
 	BackboneResize    int       `yaml:"backbone_resize,omitempty" help:"resize the shorter side to this many <pixels> before cropping; 0 takes the net's own ratio" range:"[0,]"`
@@ -173,8 +172,7 @@ const (
 type Resources struct {
 	// Device is auto, cpu, cuda, or cuda:n for the graphics card of number n; empty is auto, the fastest there is.
 	Device string `yaml:"device" help:"compute on this <device>: auto, cpu, cuda or cuda:n"`
-	// Precision is the device's precision once it is open: the file of a run records the precision of its
-	// training.
+	// Precision is the device's precision once it is open: the file of a run records the precision of its training.
 	Precision    tensor.Precision `yaml:"precision" help:"compute in this number <format>; auto is bf16 on cards with it, otherwise fp32" values:"auto,fp32,tf32,bf16"`
 	ConvExact    bool             `yaml:"conv_exact" help:"compute convolutions on the CPU without Winograd: slower, about one bit more accurate"`
 	SyncLaunches bool             `yaml:"sync_launches,omitempty" help:"wait for each kernel of a graphics card, so that errors name the kernel; slow"`

@@ -28,8 +28,7 @@ const (
 	// parameterBytes are moved for each parameter of a step: the weight is read twice, and gradient, weight, momentum and
 	// average are read and written.
 	parameterBytes = 40
-	// copiedBytes are copied several times to measure the speed of memory. The first copy touches its
-	// pages.
+	// copiedBytes are copied several times to measure the speed of memory. The first copy touches its pages.
 	copiedBytes = 64 << 20
 	copies      = 4
 )

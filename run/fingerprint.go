@@ -20,11 +20,10 @@ import (
 	"nmn/train"
 )
 
-// fingerprint identifies what a run computes: its configuration but for what changes no result, its
-// data, and the checkpoint that it starts from. Exact convolutions count. A precision other than fp32 counts, so that a
-// finished result is never shown as one of another precision. It does not keep a run from being resumed (mayChange):
-// checkpoints hold float32, and to go on with them on another device, where the precision may be another one, is the
-// user's choice.
+// fingerprint identifies what a run computes: its configuration but for what changes no result, its data, and the
+// checkpoint that it starts from. Exact convolutions count. A precision other than fp32 counts, so that a finished
+// result is never shown as one of another precision. It does not keep a run from being resumed (mayChange): checkpoints
+// hold float32, and to go on with them on another device, where the precision may be another one, is the user's choice.
 func fingerprint(ctx context.Context, c *Config, d *dataset.Splits, from string) (string, error) {
 	values := c.learned()
 	c.places().Hide(values)

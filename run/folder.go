@@ -269,9 +269,8 @@ func (s *Session) SameData(ctx context.Context, dir string) error {
 	return err
 }
 
-// PrepareFolder makes a folder for runs of the session's data, or takes an existing one. It refuses with a
-// *ConfigError a folder that holds another run, a run that began with other files, or files of the user under
-// the names of written.
+// PrepareFolder makes a folder for runs of the session's data, or takes an existing one. It refuses with a *ConfigError
+// a folder that holds another run, a run that began with other files, or files of the user under the names of written.
 func (s *Session) PrepareFolder(ctx context.Context, dir string, written ...string) error {
 	writes := func(name string) bool {
 		return name == ConfigFile || name == DataFile || name == LeftOutFile || slices.Contains(written, name)

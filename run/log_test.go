@@ -16,8 +16,7 @@ import (
 	"nmn/train"
 )
 
-// A killed process has logged steps after its last checkpoint. They are made again, and the log has each step
-// once.
+// A killed process has logged steps after its last checkpoint. They are made again, and the log has each step once.
 func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

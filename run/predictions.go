@@ -32,8 +32,7 @@ type Predictions struct {
 	Threshold     float64          // the least probability of the words that are predicted
 	ThresholdFrom ThresholdSource
 	Bad           []loader.BadSample // the bags that could not be read, and why
-	// Skipped are the files of the folders that were not read, because their names do not end as names of
-	// pictures do.
+	// Skipped are the files of the folders that were not read, because their names do not end as names of pictures do.
 	Skipped []string
 	Clips   bool // says that bags are clips: videos, or folders of frames
 

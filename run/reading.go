@@ -22,8 +22,7 @@ type Reading struct {
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
 	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
 	Shard         Shard       // part of the bags
-	// LeftOut is called with the bags of a set that could not be read, before the others are used; may be
-	// nil.
+	// LeftOut is called with the bags of a set that could not be read, before the others are used; may be nil.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
 	// Skipped is called with the files in folders that were not read, because their names do not end as
 	// names of pictures do; may be nil.

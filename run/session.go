@@ -63,8 +63,7 @@ type OptionsOf[O any] struct {
 	// FeaturesAlone is set if the session extracts features with a backbone and trains nothing. The CPU computes them in
 	// bf16 too.
 	FeaturesAlone bool
-	// FeaturesTaken is called with the number of pictures that a backbone has processed, and of all; may be
-	// nil.
+	// FeaturesTaken is called with the number of pictures that a backbone has processed, and of all; may be nil.
 	FeaturesTaken func(done, of int)
 }
 
@@ -119,9 +118,8 @@ func OpenDevice(r *Resources, local int, features bool, log *slog.Logger) (backe
 	return backend, note, nil
 }
 
-// DeviceMessage says which device is used and, if there is a note, why another one is not. In a program that
-// was built for graphics cards the note is not a mere detail: its user has a card, and needs to be warned that
-// it idles.
+// DeviceMessage says which device is used and, if there is a note, why another one is not. In a program that was built
+// for graphics cards the note is not a mere detail: its user has a card, and needs to be warned that it idles.
 func DeviceMessage(backend kernels.Backend, note string) Message {
 	if note == "" {
 		return Message{Topic: "device", Text: backend.Name(), Detail: true}

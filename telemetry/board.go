@@ -33,8 +33,7 @@ func OpenBoard(dir string, step int, validation *loader.Set) (*Board, error) {
 // Flush writes the events that could not be written before, if any, and returns why it cannot.
 func (b *Board) Flush() error { return b.writer.Flush() }
 
-// Close closes the file. Training does not stop at an event that cannot be written; Close returns that
-// error.
+// Close closes the file. Training does not stop at an event that cannot be written; Close returns that error.
 func (b *Board) Close() error { return cmp.Or(b.writer.Close(), b.err) }
 
 // Observer writes every step that falls on the log interval, epochs and validations.

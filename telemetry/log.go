@@ -17,10 +17,9 @@ import (
 	"nmn/train"
 )
 
-// Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed keys.
-// Steps have step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and device_bytes. Steps of
-// several ranks also have ranks, rank_wait_ms, most_rank_wait_ms and slowest_rank. Lines that cannot be
-// written wait until they can.
+// Log is log.jsonl of a run folder: one JSON object a line, with time, level, a constant msg and typed keys. Steps have
+// step, epoch, loss, lr, grad_norm, images_per_s, data_wait_ms, step_ms and device_bytes. Steps of several ranks also
+// have ranks, rank_wait_ms, most_rank_wait_ms and slowest_rank. Lines that cannot be written wait until they can.
 type Log struct {
 	file   *durable.Journal
 	logger *slog.Logger

@@ -53,8 +53,7 @@ type CaptionFigures struct {
 	Products map[string]int `json:"products,omitempty"` // shapes that each library of a graphics card computes
 }
 
-// CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as in
-// MSR-VTT.
+// CaptionStep measures whole training steps of a fresh captioner, on random clips with captions as long as in MSR-VTT.
 func CaptionStep(ctx context.Context, backend kernels.Backend, n Captioner, o Options) (f *CaptionFigures, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -119,10 +118,9 @@ func (n Captioner) figures(backend kernels.Backend, clips *randomClips, o Option
 	}
 }
 
-// captionFLOP counts multiplications and additions of a step, in the products with the weights alone: each is
-// made once forward and, except in the first layer, twice backward. Steps after the end of a caption count,
-// although the host leaves most of them out, so that rates compare with padded sequences. Logits count for
-// generated words alone.
+// captionFLOP counts multiplications and additions of a step, in the products with the weights alone: each is made once
+// forward and, except in the first layer, twice backward. Steps after the end of a caption count, although the host
+// leaves most of them out, so that rates compare with padded sequences. Logits count for generated words alone.
 func captionFLOP(c s2vt.Config, captions, longest, said int) float64 {
 	n, frames, spoken := float64(captions), float64(c.Frames), float64(longest)
 	e, d, h := float64(c.Embedding), float64(c.Words), float64(c.Hidden)

@@ -178,8 +178,7 @@ func (w *randomWeights) Info(name string) (safetensors.DType, []int, error) {
 	return safetensors.F32, slices.Clone(shape), nil
 }
 
-// Elements implements param.Source: numbers from -1 to 1, scaled by the number of summands, keep the tokens
-// finite.
+// Elements implements param.Source: numbers from -1 to 1, scaled by the number of summands, keep the tokens finite.
 func (w *randomWeights) Elements(name string) (func(dst []float32) error, error) {
 	shape := w.shapes[name]
 	scale := 1.0

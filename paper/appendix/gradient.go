@@ -11,10 +11,9 @@ import (
 	"nmn/labels/rates"
 )
 
-// gradientGap is the largest difference between three gradients with respect to the logits of drawn scores,
-// labels and rates: p1 - rho_1 from EM's auxiliary function (first equation of the appendix for a
-// derivative), the gradient of the operation for joint training in single precision, and differences of -log
-// p(z|I) in double precision.
+// gradientGap is the largest difference between three gradients with respect to the logits of drawn scores, labels and
+// rates: p1 - rho_1 from EM's auxiliary function (first equation of the appendix for a derivative), the gradient of the
+// operation for joint training in single precision, and differences of -log p(z|I) in double precision.
 func gradientGap(seed uint64) (gap float64, err error) {
 	const n, k = 64, 8
 	s := rng.New(rng.Derive(seed, "appendix/gradient"))

@@ -51,9 +51,8 @@ func seedsFor(difference, spread float64) int {
 // fewestUnits is the least number of differences for which the normal approximation of the signed-rank test holds.
 const fewestUnits = 10
 
-// signedRank is the two-sided probability of Wilcoxon's signed-rank test, by the normal approximation with
-// corrections for ties and continuity. Differences of 0 are left out. It is undefined if fewer than
-// fewestUnits remain.
+// signedRank is the two-sided probability of Wilcoxon's signed-rank test, by the normal approximation with corrections
+// for ties and continuity. Differences of 0 are left out. It is undefined if fewer than fewestUnits remain.
 func signedRank(differences []float64) eval.Number {
 	d := slices.DeleteFunc(slices.Clone(differences), func(v float64) bool { return v == 0 })
 	if len(d) < fewestUnits {

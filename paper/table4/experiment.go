@@ -44,8 +44,7 @@ type Experiment struct {
 	Log        *slog.Logger // nil for nowhere
 	Observe    run.Observer // of the nets
 	Captioning session.Observer
-	// Extracted is called with the number of frames of a split that have concept probabilities. It may be
-	// nil.
+	// Extracted is called with the number of frames of a split that have concept probabilities. It may be nil.
 	Extracted func(done, of int)
 
 	rows []report.CaptionRow
@@ -110,10 +109,9 @@ func (e *Experiment) nets() run.Config {
 	return c
 }
 
-// Run trains everything that is not complete, writes the tables to the folder, and returns them: the table of
-// the experiment, and the paper's table, which is about other clips. A wrong experiment is a *setting.Error.
-// If the context ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next Run
-// continues.
+// Run trains everything that is not complete, writes the tables to the folder, and returns them: the table of the
+// experiment, and the paper's table, which is about other clips. A wrong experiment is a *setting.Error. If the context
+// ends, finished work has been saved, the error wraps run.ErrInterrupted, and the next Run continues.
 func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error) {
 	if err := e.Validate(); err != nil {
 		return nil, err

@@ -287,8 +287,7 @@ func (e *Experiment) readConcepts(p Piece) (*concepts, error) {
 	return c, nil
 }
 
-// readScores reads the scores of a captioner. It returns nil if they are missing or belong to another
-// captioner.
+// readScores reads the scores of a captioner. It returns nil if they are missing or belong to another captioner.
 func (e *Experiment) readScores(p Piece) (*scored, error) {
 	net, err := e.netFingerprint(p)
 	if err != nil || net == "" {

@@ -1,5 +1,4 @@
-// Package chart draws small charts: into pages, with the font and size of the page at every width, and into
-// SVG files.
+// Package chart draws small charts: into pages, with the font and size of the page at every width, and into SVG files.
 package chart
 
 import (
@@ -13,8 +12,7 @@ type Chart struct {
 	Title   string
 	Summary string // what there is to see, in a sentence, for people who do not see it
 	X, Y    Axis
-	// Rows are names from the top to the bottom. Row i is at y = i, and the axis Y is not used. Nil if y is a
-	// number.
+	// Rows are names from the top to the bottom. Row i is at y = i, and the axis Y is not used. Nil if y is a number.
 	Rows   []string
 	Above  bool     // puts the names of rows above them instead of to their left, so that they may be long
 	Values []string // at the right end above rows with names above them; nil for none

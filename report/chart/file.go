@@ -38,8 +38,7 @@ func Write(w io.Writer, columns int, charts ...*Chart) error {
 	return writeSVG(w, width, y, panels)
 }
 
-// panel is a chart with its place on a drawing. left and head are the room to the left of its frame and above
-// it.
+// panel is a chart with its place on a drawing. left and head are the room to the left of its frame and above it.
 type panel struct {
 	*Chart
 	x, y, left, head, width float64

@@ -10,8 +10,7 @@ import (
 	"nmn/recipe"
 )
 
-// Exclusive reports whether each bag of the run has exactly one label. RankClasses then ranks the labels, not
-// Rank.
+// Exclusive reports whether each bag of the run has exactly one label. RankClasses then ranks the labels, not Rank.
 func (a *Audit) Exclusive() bool { return a.session.Config.Exclusive() }
 
 // RankClasses ranks the labels of the bags that have scores, if each bag has one label. The estimate is that of the

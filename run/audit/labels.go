@@ -71,8 +71,7 @@ func (a *Audit) formOf(ctx context.Context, path string) (*labelForm, error) {
 
 func isCSV(path string) bool { return ending(path) == ".csv" }
 
-// refuseSource refuses to write over the data of the run, since decisions refer to the labels as they stand
-// there.
+// refuseSource refuses to write over the data of the run, since decisions refer to the labels as they stand there.
 func (a *Audit) refuseSource(path string) error {
 	d := &a.session.Config.Data
 	sources := []string{d.Manifest, d.Captions, d.Features.Train.Features, d.Features.Train.Labels, d.MSRVTT}

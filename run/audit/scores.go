@@ -35,9 +35,8 @@ func (s *OutOfFold) Complete() bool { return len(s.Bags) == s.All }
 // foldsOf matches the folders of nets of folds that an audit has trained.
 const foldsOf = "folds-"
 
-// Scores returns the scores that the folders of run and audit hold: scores of all training bags if there are
-// any, else scores of a part, as a run with rates online leaves them. It is no error if there are no scores at
-// all.
+// Scores returns the scores that the folders of run and audit hold: scores of all training bags if there are any, else
+// scores of a part, as a run with rates online leaves them. It is no error if there are no scores at all.
 func (a *Audit) Scores(ctx context.Context) (*OutOfFold, error) {
 	s, err := a.foldsOfRun()
 	if s != nil || err != nil {
@@ -92,8 +91,7 @@ func (a *Audit) foldsFolder(folds int) string {
 	return filepath.Join(a.Folder(), foldsOf+strconv.Itoa(folds))
 }
 
-// trained returns the scores of nets of this number of folds, if an audit has trained them to the end; else
-// nil.
+// trained returns the scores of nets of this number of folds, if an audit has trained them to the end; else nil.
 func (a *Audit) trained(folds int) (*OutOfFold, error) {
 	dir := a.foldsFolder(folds)
 	if !durable.Exists(filepath.Join(dir, a.session.Config.Settings().EstimateFile())) { // which comes last

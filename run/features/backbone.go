@@ -62,8 +62,7 @@ func (b *Backbone) Loader(batch, maxBadSamples, maxPixels int) loader.Config {
 	return l
 }
 
-// Rows passes on the outputs of layers for each picture, in order, and returns the pictures that cannot be
-// read.
+// Rows passes on the outputs of layers for each picture, in order, and returns the pictures that cannot be read.
 func (b *Backbone) Rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 	write func(bag int, rows [][]float32) error) ([]loader.BadSample, error) {
 	return train.Features(ctx, b.net, set, l, layers, write)

@@ -40,8 +40,7 @@ type Extracted struct {
 type Net interface {
 	// Width is the number of features of a layer.
 	Width(layer model.Layer) (int, error)
-	// Rows passes on the outputs of layers for each bag, in order, and returns the bags that cannot be
-	// read.
+	// Rows passes on the outputs of layers for each bag, in order, and returns the bags that cannot be read.
 	Rows(ctx context.Context, set *loader.Set, l loader.Config, layers []model.Layer,
 		write func(bag int, rows [][]float32) error) ([]loader.BadSample, error)
 }

@@ -66,9 +66,8 @@ type clipRows struct {
 	index  *loader.FrameIndex
 }
 
-// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and
-// the number of its rows. frames holds the frames of the rows, ascending. A frame that could not be read has
-// no row.
+// write writes a CSV table with a line for each clip that has a row: its identifier, its first row from 0 and the
+// number of its rows. frames holds the frames of the rows, ascending. A frame that could not be read has no row.
 func (c *clipRows) write(ctx context.Context, path string, frames []int) error {
 	var clips dataset.ClipTable
 	var row loader.Row

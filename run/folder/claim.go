@@ -18,17 +18,15 @@ type Kind struct {
 
 // Found answers questions about the configuration that was found in a folder.
 type Found struct {
-	// Written reports whether a run has written the configuration. All runs, and only runs, note their
-	// build there.
+	// Written reports whether a run has written the configuration. All runs, and only runs, note their build there.
 	Written func() bool
 	Changed func() (key, was, is string) // names the setting that this run has otherwise; an empty key is none
 }
 
-// Check refuses a folder that is not for this run. err is the error of reading the configuration there; it
-// wraps fs.ErrNotExist if there is none. found is called only if the configuration was read. If no run has
-// written a configuration, a file that this run would overwrite belongs to the user or another program. The
-// folder of another run that has not begun can be taken: a mistake in its settings has ended it before
-// anything was learned.
+// Check refuses a folder that is not for this run. err is the error of reading the configuration there; it wraps
+// fs.ErrNotExist if there is none. found is called only if the configuration was read. If no run has written a
+// configuration, a file that this run would overwrite belongs to the user or another program. The folder of another run
+// that has not begun can be taken: a mistake in its settings has ended it before anything was learned.
 func Check(dir string, kind Kind, err error, found Found) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !found.Written():

@@ -38,8 +38,7 @@ func Lock(ctx context.Context, dir string, log *slog.Logger) (release func() err
 	return take(ctx, dir, filepath.Join(dir, LockFile), log)
 }
 
-// LockBeside is Lock by a file next to the folder, DIR.lock. The folder may have a lock of its own too, or not
-// exist.
+// LockBeside is Lock by a file next to the folder, DIR.lock. The folder may have a lock of its own too, or not exist.
 func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func() error, err error) {
 	return take(ctx, dir, NextTo(dir), log)
 }

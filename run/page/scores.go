@@ -86,9 +86,8 @@ func mostProbable(logits []float32, k int) []float32 {
 	return signs
 }
 
-// shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown
-// for, if any, then those that are right, incorrect and missing.
-// A class with a positive sign is predicted.
+// shownLabels are the surest of what is predicted of a bag and of what it lacks: the word that it is shown for, if any,
+// then those that are right, incorrect and missing. A class with a positive sign is predicted.
 func shownLabels(set *loader.Set, logits, signs []float32, answers []uint8, surest int) []report.ShownLabel {
 	var classes []int
 	for c, sign := range signs {

@@ -192,8 +192,7 @@ func TestDashboard_PanelsHaveASourceAndAPlaceOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Prometheus's own tool evaluates the alerts on series. These include series of finished runs, which raise no
-// alert.
+// Prometheus's own tool evaluates the alerts on series. These include series of finished runs, which raise no alert.
 func TestRules_AsPromtoolPlaysThem(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

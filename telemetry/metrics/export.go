@@ -109,8 +109,7 @@ func (x *Exporter) Close() {
 	}
 }
 
-// gateway returns a pusher that replaces all earlier metrics of the same run, and its URL without
-// credentials.
+// gateway returns a pusher that replaces all earlier metrics of the same run, and its URL without credentials.
 func gateway(address, run string, within time.Duration, gatherer prometheus.Gatherer) (string, *push.Pusher, error) {
 	u, err := url.Parse(address)
 	switch {

@@ -169,9 +169,8 @@ func States() []State {
 	return []State{Starting, Training, Validating, Finished, Failed, Interrupted}
 }
 
-// states is a gauge for each state; one of them is 1. They have no label of the run. With such a label, a run
-// that another one follows within the process would keep the last value of its series, and look as if it were
-// still at work.
+// states is a gauge for each state; one of them is 1. They have no label of the run. With such a label, a run that
+// another one follows within the process would keep the last value of its series, and look as if it were still at work.
 type states struct {
 	mu     sync.Mutex
 	gauges map[State]prometheus.Gauge
@@ -187,8 +186,7 @@ func newStates(vector *prometheus.GaugeVec) *states {
 	return s
 }
 
-// enter sets the gauge of a state, and then the gauge of the previous one to 0: a scrape between the two
-// finds a state.
+// enter sets the gauge of a state, and then the gauge of the previous one to 0: a scrape between the two finds a state.
 func (s *states) enter(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,8 +22,7 @@ func (w *Writer) value(step int, tag string, content []byte) {
 	w.event(step, summary, appendMessage(nil, 1, append(b, content...)))
 }
 
-// Scalar is a point of a curve. Values that are not finite are left out, because TensorBoard cannot store
-// them.
+// Scalar is a point of a curve. Values that are not finite are left out, because TensorBoard cannot store them.
 func (w *Writer) Scalar(tag string, step int, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return

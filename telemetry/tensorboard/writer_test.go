@@ -47,8 +47,7 @@ func TestNewCurve_CountsWhatReachesAThreshold(t *testing.T) {
 	}
 }
 
-// Every record has two checksums, which a reader of TensorFlow's records checks; the first event names
-// the version.
+// Every record has two checksums, which a reader of TensorFlow's records checks; the first event names the version.
 func TestWriter_RecordsAreFramed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(written(t), "events.out.tfevents.*"))
 	if err != nil || len(files) != 2 {
