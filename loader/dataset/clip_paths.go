@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nmn/internal/fault"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
@@ -145,7 +146,7 @@ func (s clipPathSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case clip.Err != nil:
-		return fmt.Errorf("%s: %w", clip.Path, badClip{clip.Err})
+		return fmt.Errorf("%s: %w", clip.Path, fault.As(loader.ErrCorrupt, clip.Err))
 	case clip.from == nil:
 		return readPicture(clip.Frames[frame], s.maxPixels, pic)
 	}
@@ -155,8 +156,3 @@ func (s clipPathSource) Read(ctx context.Context, bag, frame int, pic *picture.P
 	}
 	return nil
 }
-
-// badClip wraps loader.ErrCorrupt without its text, which is about pictures.
-type badClip struct{ error }
-
-func (b badClip) Unwrap() []error { return []error{loader.ErrCorrupt, b.error} }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"nmn/internal/fault"
 	"nmn/internal/input"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -185,18 +186,12 @@ func (f *finder) usable(file string) error {
 		return fmt.Errorf("%q is a link that leads back to itself", name)
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		if to, err := os.Readlink(path); err == nil {
-			return missing(fmt.Sprintf("%q is a link to %q, which is not there", name, loader.Excerpt(to)))
+			return fault.Newf(fs.ErrNotExist, "%q is a link to %q, which is not there", name, loader.Excerpt(to))
 		}
 		if filepath.IsAbs(filepath.FromSlash(file)) {
-			return missing(fmt.Sprintf("there is no file %q", name))
+			return fault.Newf(fs.ErrNotExist, "there is no file %q", name)
 		}
-		return missing(fmt.Sprintf("there is no file %q in %q", name, f.folder))
+		return fault.Newf(fs.ErrNotExist, "there is no file %q in %q", name, f.folder)
 	}
 	return fmt.Errorf("%q: %w", name, err)
 }
-
-// missing is the error of a path to nothing.
-type missing string
-
-func (m missing) Error() string      { return string(m) }
-func (missing) Is(target error) bool { return target == fs.ErrNotExist }
