@@ -63,6 +63,7 @@ you interrupt it, the same command continues. See docs/guide/captions-audit.md.`
 	in.int(&a.options.Words, "vocab-size", "judge captions by this many most frequent `words`")
 	in.file(&a.options.Scores, "scores", "read out-of-fold scores of a classifier from this `file`", "csv", "npy")
 	in.bool(&a.options.Logits, "logits", "read scores as log-odds instead of probabilities")
+	in.needs("scores", "logits")
 	in.file(&a.options.Truth, "truth", "read the ids of the captions known to be wrong from this `file`", "csv", "txt")
 	in.uint64(&a.options.Witness.Seed, "seed", "draw comparisons and intervals from this `seed`")
 	in.int(&a.options.Witness.Resamples, "resamples", "resample `pictures` this many times for the interval")
@@ -70,14 +71,14 @@ you interrupt it, the same command continues. See docs/guide/captions-audit.md.`
 	pages := under(cmd, "Page")
 	a.page.flags(pages)
 	pages.float(&a.minError, "min-error", "show captions that are wrong with this `probability`")
+	pages.needs("page", "min-error")
 	drop := under(cmd, "Dropping captions")
 	drop.file(&a.decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
 	drop.file(&a.apply, "apply", "write the captions without dropped ones to this `file`",
 		"json", "jsonl", "csv", "gz")
 	drop.float(&a.options.Precision, "precision", "drop captions while this `share` is expected to be wrong")
 	out := under(cmd, "Output")
-	out.file(&a.output, "output", "write the probability of each caption to this `file`",
-		"csv", "jsonl", "parquet")
+	out.output(&a.output, "output", "write the probability of each caption to this `file`", misplaced.Formats...)
 	out.int(&a.top, "top", "print this many least probable `captions`")
 	a.shown.flags(out)
 	return cmd
@@ -90,14 +91,10 @@ func (a *auditCaptions) check(cmd *cobra.Command) error {
 		return usagef("audit captions: --precision is %g, want above 0 to 1", o.Precision)
 	case !(a.minError >= 0 && a.minError <= 1):
 		return usagef("audit captions: --min-error is %g, want 0 to 1", a.minError)
-	case cmd.Flags().Changed("min-error") && a.page.file == "":
-		return usagef("audit captions: --min-error belongs to --page")
 	case a.top < 0 || o.Words < 0 || o.Witness.Resamples < 0:
 		return usagef("audit captions: --top, --vocab-size and --resamples are at least 0")
 	case cmd.Flags().Changed("vocab-size") && (a.vocabulary != "" || o.Scores != ""):
 		return usagef("audit captions: --vocab-size cannot be combined with --vocab or --scores")
-	case o.Logits && o.Scores == "":
-		return usagef("audit captions: --logits belongs to --scores")
 	case a.nets.wanted() && o.Scores != "":
 		return usagef("audit captions: --scores are scores already, and --train, --backbone and --features make some: " +
 			"leave out one")
@@ -111,7 +108,7 @@ func (a *auditCaptions) check(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return cmp.Or(checkEnding("audit captions", "output", a.output, misplaced.Formats), a.checkPage(cmd))
+	return a.checkPage(cmd)
 }
 
 // checkPage checks the flags of the page. The pictures are also for the classifier.

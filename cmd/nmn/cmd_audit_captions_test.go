@@ -153,26 +153,6 @@ func TestAuditCaptions_RefusesInWords(t *testing.T) {
 	}
 }
 
-// A file of Flickr30k is audited, and written again in its form.
-func TestAuditCaptions_TokenFile(t *testing.T) {
-	dir := t.TempDir()
-	in, out, decisions := filepath.Join(dir, "r.token"), filepath.Join(dir, "kept.token"), filepath.Join(dir, "d.csv")
-	var b strings.Builder
-	for i := range 100 {
-		for n := range 2 {
-			fmt.Fprintf(&b, "b%d.jpg#%d\ta \"dog\" and a %s\n", i, n, topics[i%len(topics)][n])
-		}
-	}
-	write(t, in, b.String())
-	write(t, decisions, "annotation_id,decision\nb7.jpg#1,drop\n")
-	v := readJSON(t, must(t, "audit", "captions", in, "--apply", out, "--decisions", decisions,
-		"--precision", "1", "--json"))
-	if want := regexp.MustCompile(`b7.jpg#1.*\n`).ReplaceAllString(b.String(), ""); v["samples"].(float64) != 100 ||
-		read(t, out) != want {
-		t.Errorf("%v, kept %s", v, read(t, out))
-	}
-}
-
 func TestAuditCaptions_Mistakes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -212,34 +192,6 @@ func TestAuditCaptions_Mistakes(t *testing.T) {
 	write(t, one, "sample,caption\na,x\n")
 	for out, says := range map[string]string{one: "are read from it", filepath.Join(dir, "k.json"): "ends in .csv"} {
 		wantFailure(t, call(t, "audit", "captions", one, "--apply", out), says)
-	}
-}
-
-// Scores of some bags are enough to judge single captions.
-func TestAuditCaptions_ScoresOfSomeBags(t *testing.T) {
-	dir := captionFolder(t)
-	var scores strings.Builder
-	scores.WriteString("id")
-	for _, words := range topics {
-		scores.WriteString("," + strings.Join(words, ","))
-	}
-	for i := range 250 {
-		fmt.Fprintf(&scores, "\n%d", i+1)
-		for topic := range topics {
-			for range 5 {
-				p := .02
-				if topic == i%len(topics) {
-					p = .6
-				}
-				fmt.Fprintf(&scores, ",%g", p)
-			}
-		}
-	}
-	write(t, filepath.Join(dir, "scores.csv"), scores.String()+"\n")
-	v := readJSON(t, must(t, onCaptions(dir, "--scores", filepath.Join(dir, "scores.csv"), "--truth",
-		filepath.Join(dir, "foreign.txt"), "--json")...))
-	if auc := v["truth"].(map[string]any)["auc"].(float64); !(auc > .97) || v["words"].(float64) != 30 {
-		t.Errorf("AUC %g, %v words; want those of the scores", auc, v["words"])
 	}
 }
 

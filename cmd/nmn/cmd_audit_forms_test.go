@@ -27,18 +27,12 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	check(t, err)
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
-	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.json")
-	must(t, "audit", folder, "--noise-rates", "folds:2")
-	id := trainIDs(t, folder)[0]
-	var n int
-	fmt.Sscan(id, &n)
-	decided(t, folder, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, colours[(n+1)%3], "0"})
+	_, n, fixed, _ := corrected(t, ".json", ofColour, severalOf("--set", "data.manifest="+file)...)
 	got := read(t, fixed)
 	if strings.Contains(got, fmt.Sprintf(`"id":%d,`, 100+n)) || !strings.Contains(got, `"bbox":[0,0,32,24]`) ||
 		strings.Count(got, `"image_id"`) != 40 {
 		t.Errorf("%.600s", got)
 	}
-	learns(t, fixed)
 }
 
 // A folder for each label cannot say that a picture has another one too: a manifest can.
@@ -62,13 +56,9 @@ func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 	file := manifestOf(t, 40, "Image,Tag", func(i int) string {
 		return fmt.Sprintf("%d.png,%s\n%d.png,thing%d", i, colours[i%3], i, i%2)
 	})
-	folder, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-	must(t, "audit", folder, "--noise-rates", "folds:2")
-	id := trainIDs(t, folder)[0]
-	var n int
-	fmt.Sscan(id, &n)
-	c := decided(t, folder, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, colours[(n+1)%3], "0"},
-		[3]string{id, colours[(n+2)%3], "0"})
+	_, n, fixed, c := corrected(t, ".csv", func(n int) [][2]string {
+		return append(ofColour(n), [2]string{colours[(n+2)%3], "0"})
+	}, onPictures("--set", "data.manifest="+file)...)
 	row := func(label string) string { return fmt.Sprintf("\n%d.png,%s\n", n, label) }
 	got := read(t, fixed)
 	if strings.Contains(got, row(colours[n%3])) || !strings.Contains(got, row(colours[(n+1)%3])) ||
@@ -76,22 +66,17 @@ func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 		!strings.Contains(c.err, "the same manifest") {
 		t.Errorf("%s\n%s", c.err, got)
 	}
-	learns(t, fixed)
 }
 
 // Corrections of a list without header are a CSV file. Its numbers stay names of classes, also if all are 0 or 1.
 func TestAuditRun_WritesAManifestOfNumbers(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 40, "", func(i int) string { return fmt.Sprintf("%d.png %d", i, i%2) })
-	folder, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-	must(t, "audit", folder, "--noise-rates", "folds:2")
-	id := trainIDs(t, folder)[0]
-	var n int
-	fmt.Sscan(id, &n)
-	decided(t, folder, fixed, [3]string{id, fmt.Sprint(n % 2), "1"}, [3]string{id, fmt.Sprint((n + 1) % 2), "0"})
+	id, n, fixed, _ := corrected(t, ".csv", func(n int) [][2]string {
+		return [][2]string{{fmt.Sprint(n % 2), "1"}, {fmt.Sprint((n + 1) % 2), "0"}}
+	}, severalOf("--set", "data.manifest="+file)...)
 	if got := read(t, fixed); !strings.Contains(got, fmt.Sprintf("\n%s,%d,train\n", id, (n+1)%2)) ||
 		strings.Count(got, "\n") != 41 {
 		t.Errorf("%s", got)
 	}
-	learns(t, fixed)
 }

@@ -33,10 +33,31 @@ func severalOf(args ...string) []string {
 	return onPictures(append(args, "--set", "data.classes=multi")...)
 }
 
-// decided audits a run by nets of two folds and decides that some labels are wrong: given by bag, word and label.
+// corrected trains on some data and decides that labels of the first picture are wrong. wrong returns them, each with
+// its value, for the number in the picture's name. It trains on the corrected labels too, which are in the file fixed.
+func corrected(t *testing.T, ending string, wrong func(n int) [][2]string, args ...string) (id string, n int,
+	fixed string, said called) {
+	t.Helper()
+	dir := audited(t, args...)
+	fixed = filepath.Join(t.TempDir(), "fixed"+ending)
+	must(t, "audit", dir, "--noise-rates", "folds:2")
+	id = trainIDs(t, dir)[0]
+	fmt.Sscan(id, &n)
+	var decisions [][3]string
+	for _, w := range wrong(n) {
+		decisions = append(decisions, [3]string{id, w[0], w[1]})
+	}
+	said = decided(t, dir, fixed, decisions...)
+	learns(t, fixed)
+	return id, n, fixed, said
+}
+
+// ofColour are the labels of a picture whose colour is taken for the next one.
+func ofColour(n int) [][2]string { return [][2]string{{colours[n%3], "1"}, {colours[(n+1)%3], "0"}} }
+
+// decided decides that some labels of an audited run are wrong: given by bag, word and label.
 func decided(t *testing.T, dir, output string, wrong ...[3]string) called {
 	t.Helper()
-	must(t, "audit", dir, "--noise-rates", "folds:2", "--top", "0", "--classes", "1")
 	decisions := "id,class,given,decision\n"
 	for _, w := range wrong {
 		decisions += strings.Join(w[:], ",") + ",accept\n"
@@ -135,20 +156,12 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 	list := func(i int) string { return fmt.Sprintf("%d.png , %s;thing,x%d", i, colours[i%3], i) }
 	t.Run("a list in CSV", func(t *testing.T) {
 		file := manifestOf(t, 40, "path,labels,note", list)
-		dir, fixed := audited(t, onPictures("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--noise-rates", "folds:2")
-		id := trainIDs(t, dir)[3]
-		number := strings.TrimSuffix(id, ".png")
-		var n int
-		fmt.Sscan(number, &n)
-		other := colours[(n+1)%3]
-		c := decided(t, dir, fixed, [3]string{id, colours[n%3], "1"}, [3]string{id, other, "0"})
-		want := strings.Replace(read(t, file), list(n), fmt.Sprintf("%s , thing;%s,x%d", id, other, n), 1)
+		id, n, fixed, c := corrected(t, ".csv", ofColour, onPictures("--set", "data.manifest="+file)...)
+		want := strings.Replace(read(t, file), list(n), fmt.Sprintf("%s , thing;%s,x%d", id, colours[(n+1)%3], n), 1)
 		if got := read(t, fixed); got != want || got == read(t, file) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		wantParts(t, c.err, "1 changed rows", "nmn train --config "+strings.TrimSuffix(fixed, ".csv")+".yaml")
-		learns(t, fixed)
 		// The file is a manifest like the first one, too.
 		must(t, append([]string{"train", fixed, "--images", filepath.Dir(file), "--batch-size", "8", "--epochs", "1",
 			"--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "r")}, onPictures()...)...)
@@ -159,16 +172,11 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			cells[i%3] = "1"
 			return fmt.Sprintf("%d.png,%s", i, strings.Join(cells, ","))
 		})
-		dir, fixed := audited(t, severalOf("--set", "data.manifest="+file)...), filepath.Join(t.TempDir(), "fixed.csv")
-		must(t, "audit", dir, "--noise-rates", "folds:2")
-		id := trainIDs(t, dir)[0]
-		var n int
-		fmt.Sscan(id, &n)
-		decided(t, dir, fixed, [3]string{id, colours[n%3], "1"})
+		id, _, fixed, _ := corrected(t, ".csv", func(n int) [][2]string { return ofColour(n)[:1] },
+			severalOf("--set", "data.manifest="+file)...)
 		if got := read(t, fixed); !strings.Contains(got, "\n"+id+",0,0,0\n") || strings.Count(got, "0,0,0") != 1 {
 			t.Errorf("%q", got)
 		}
-		learns(t, fixed)
 	})
 	t.Run("JSON lines", func(t *testing.T) {
 		file := manifestOf(t, 40, "", func(i int) string {
@@ -176,14 +184,11 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 		})
 		lines := strings.TrimSuffix(file, ".csv") + ".jsonl"
 		check(t, os.Rename(file, lines))
-		dir, fixed := audited(t, onPictures("--set", "data.manifest="+lines)...), filepath.Join(t.TempDir(), "fixed.jsonl")
-		must(t, "audit", dir, "--noise-rates", "folds:2")
-		id := trainIDs(t, dir)[0]
-		decided(t, dir, fixed, [3]string{id, "thing", "1"})
+		_, _, fixed, _ := corrected(t, ".jsonl", func(int) [][2]string { return [][2]string{{"thing", "1"}} },
+			onPictures("--set", "data.manifest="+lines)...)
 		if got := read(t, fixed); strings.Count(got, `, "thing"]`) != 39 || !strings.Contains(got, `"], "x"`) {
 			t.Errorf("%q", got)
 		}
-		learns(t, fixed)
 	})
 	t.Run("captions", func(t *testing.T) {
 		captions, images, vocabulary := exported(t, "60")

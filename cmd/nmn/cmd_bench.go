@@ -21,8 +21,9 @@ type benchmark struct {
 	examples          []string
 	flags             func(*benchCommand, *cobra.Command)       // of its own
 	validate          func(*benchCommand, *cobra.Command) error // of these
-	measure           func(*benchCommand, context.Context, kernels.Backend) (benchFigures, error)
-	ranks             bool // if there are several ranks, they measure it together
+	// measure returns figures for JSON, and a text.
+	measure func(*benchCommand, context.Context, kernels.Backend) (any, string, error)
+	ranks   bool // if there are several ranks, they measure it together
 }
 
 var benchmarks = []benchmark{
@@ -98,12 +99,7 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 		if err := cmp.Or(b.validate(cmd), m.validate(b, cmd)); err != nil {
 			return usageError{err}
 		}
-		b.options.Group = p.ranks
-		measured, err := b.figures(cmd.Context(), p, m)
-		if err != nil || p.follows() {
-			return err
-		}
-		return p.print(b.asJSON, measured.figures, "%s", measured.text)
+		return b.print(cmd.Context(), p, m)
 	}
 	m.flags(b, cmd)
 	if m.ranks {
@@ -119,15 +115,19 @@ func newBenchOf(p *program, m benchmark) *cobra.Command {
 	return cmd
 }
 
-// figures measures on the device of --device.
-func (b *benchCommand) figures(ctx context.Context, p *program, m benchmark) (measured benchFigures, err error) {
+// print measures on the device of --device and prints the figures.
+func (b *benchCommand) print(ctx context.Context, p *program, m benchmark) (err error) {
 	backend, err := p.openDevice(&b.run, b.learnsNothing())
 	if err != nil {
-		return measured, err
+		return err
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
-	b.options.Threads = b.run.Threads
-	return m.measure(b, ctx, backend)
+	b.options.Group, b.options.Threads = p.ranks, b.run.Threads
+	figures, text, err := m.measure(b, ctx, backend)
+	if err != nil || p.follows() {
+		return err
+	}
+	return p.print(b.asJSON, figures, "%s", text)
 }
 
 func (b *benchCommand) validate(cmd *cobra.Command) error {

@@ -29,12 +29,6 @@ type benchCommand struct {
 	asJSON     bool
 }
 
-// benchFigures are the measurements of a benchmark.
-type benchFigures struct {
-	figures any    // for JSON
-	text    string // for the terminal
-}
-
 // opsFlags declares the flags of nmn bench ops.
 func (b *benchCommand) opsFlags(cmd *cobra.Command) { b.netFlags(cmd, benchNets()...) }
 

@@ -12,7 +12,7 @@ import (
 	"nmn/kernels"
 )
 
-func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (any, string, error) {
 	switch {
 	case b.learnsNothing():
 		return b.features(backend)
@@ -21,13 +21,13 @@ func (b *benchCommand) step(ctx context.Context, backend kernels.Backend) (told 
 	}
 	f, err := measure.Step(ctx, backend, b.net, b.options)
 	if err != nil {
-		return told, err
+		return nil, "", err
 	}
-	return benchFigures{f, fmt.Sprintf("%s\n%s"+
+	return f, fmt.Sprintf("%s\n%s"+
 		"step      %9.2f ms (%.2f to %.2f)\nforward   %9.2f ms\nbackward  %9.2f ms\nupdate    %9.2f ms\n"+
 		"%.1f images/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device, %.1f allocations a step\n",
 		benchedNet(&f.NetFigures), ranksText(&f.RankFigures), f.StepMS, f.StepMinMS, f.StepMaxMS, f.ForwardMS, f.BackwardMS,
-		f.UpdateMS, f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep)}, nil
+		f.UpdateMS, f.ImagesPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB, f.AllocsPerStep), nil
 }
 
 // ranksText returns the figures of several ranks, or an empty string for one.
@@ -39,40 +39,40 @@ func ranksText(f *measure.RankFigures) string {
 		f.Ranks, float64(f.GradientBytes)/1e6, f.SumsMS, f.RankMemoryMiB)
 }
 
-func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+func (b *benchCommand) captionStep(ctx context.Context, backend kernels.Backend) (any, string, error) {
 	f, err := measure.CaptionStep(ctx, backend, b.captioner(), b.options)
 	if err != nil {
-		return told, err
+		return nil, "", err
 	}
-	return benchFigures{f,
-		fmt.Sprintf("%s, %d captions of %d words in all, %d frames of %d features, %d cells, vocabulary of %d, on %s\n"+
+	return f, fmt.Sprintf(
+		"%s, %d captions of %d words in all, %d frames of %d features, %d cells, vocabulary of %d, on %s\n"+
 			"step      %9.2f ms (%.2f to %.2f)\n%.1f captions/s, %.1f GFLOP/s, peak memory %.0f MiB, %.0f MiB of the device\n",
-			f.Model, f.Batch, f.WordsSaid, f.Frames, f.Features, f.Hidden, f.Vocabulary, f.Device,
-			f.StepMS, f.StepMinMS, f.StepMaxMS, f.CaptionsPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
+		f.Model, f.Batch, f.WordsSaid, f.Frames, f.Features, f.Hidden, f.Vocabulary, f.Device,
+		f.StepMS, f.StepMinMS, f.StepMaxMS, f.CaptionsPerS, f.GFLOPS, f.PeakMemoryMiB, f.DeviceMiB), nil
 }
 
-func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (told benchFigures, err error) {
+func (b *benchCommand) ops(ctx context.Context, backend kernels.Backend) (any, string, error) {
 	f, err := measure.Operations(ctx, backend, b.net, b.options)
-	if err == nil {
-		told = benchFigures{f, operationsText(f)}
+	if err != nil {
+		return nil, "", err
 	}
-	return told, err
+	return f, operationsText(f), nil
 }
 
-func (b *benchCommand) features(backend kernels.Backend) (told benchFigures, err error) {
+func (b *benchCommand) features(backend kernels.Backend) (any, string, error) {
 	f, err := measure.Features(backend, b.transformer(), b.options)
 	if err != nil {
-		return told, err
+		return nil, "", err
 	}
-	return benchFigures{f, fmt.Sprintf("%s, %d pixels, %d pictures at a time, on %s\n"+
+	return f, fmt.Sprintf("%s, %d pixels, %d pictures at a time, on %s\n"+
 		"a picture %9.2f ms\n%.1f images/s, peak memory %.0f MiB, %.0f MiB of the device\n",
-		f.Model, f.Size, f.Batch, f.Device, f.ImageMS, f.ImagesPerS, f.PeakMemoryMiB, f.DeviceMiB)}, nil
+		f.Model, f.Size, f.Batch, f.Device, f.ImageMS, f.ImagesPerS, f.PeakMemoryMiB, f.DeviceMiB), nil
 }
 
-func (b *benchCommand) machine(_ context.Context, backend kernels.Backend) (told benchFigures, err error) {
+func (b *benchCommand) machine(_ context.Context, backend kernels.Backend) (any, string, error) {
 	f, err := measure.Machine(backend, b.sizes, b.mib, b.options)
 	if err != nil {
-		return told, err
+		return nil, "", err
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", f.Device)
@@ -85,7 +85,7 @@ func (b *benchCommand) machine(_ context.Context, backend kernels.Backend) (told
 	if c := f.Copy; c != nil {
 		fmt.Fprintf(&text, "\ncopied %d MiB in %.3f ms: %.1f GB/s read and written\n", b.mib, c.MS, c.GBPerS)
 	}
-	return benchFigures{f, text.String()}, nil
+	return f, text.String(), nil
 }
 
 // benchedNet returns the description of a net.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ current value.`),
   nmn config train.patience data.noise`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return sortedKeys(settingKeys()), cobra.ShellCompDirectiveDefault
+			return slices.Sorted(maps.Keys(settingKeys())), cobra.ShellCompDirectiveDefault
 		},
 	}
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
@@ -63,7 +64,7 @@ func (c *configCommand) run(ctx context.Context, p *program, args []string) erro
 	}
 	var config run.Config
 	if err := c.sources.data(ctx, p, data); err != nil {
-		if near := setting.Near(data[0], sortedKeys(settingKeys())); near != "" {
+		if near := setting.Near(data[0], slices.Sorted(maps.Keys(settingKeys()))); near != "" {
 			err = fmt.Errorf("%w; did you mean the key %s?", err, near)
 		}
 		return err
@@ -128,12 +129,10 @@ func printConfig(p *program, c *run.Config) error {
 		return err
 	}
 	if c.Net.Backbone != "" {
-		text := ""
 		info, err := recogniseBackbone(p, c.Net.Backbone, c.Net.BackboneOptions())
+		text := fmt.Sprint(info)
 		if err != nil {
 			text = oneLine(err)
-		} else {
-			text = info.String()
 		}
 		data = fmt.Appendf(data, "# backbone: %s\n", visible.Line(text))
 	}

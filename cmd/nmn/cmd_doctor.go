@@ -62,7 +62,7 @@ where to get them.`),
 }
 
 func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error {
-	if d.folders() {
+	if d.coco != "" || d.msrvtt != "" {
 		return d.lookAtFolders(cmd, p)
 	}
 	if err := cmp.Or(d.sources.data(cmd.Context(), p, args), d.sources.of().Resolve(&d.config)); err != nil {

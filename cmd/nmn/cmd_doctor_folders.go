@@ -15,11 +15,6 @@ import (
 // withFolders are the flags for published folders.
 var withFolders = []string{"coco", "msrvtt", "json", "output"}
 
-// folders reports whether published folders are to be checked.
-func (d *doctorCommand) folders() bool {
-	return d.coco != "" || d.msrvtt != ""
-}
-
 // lookAtFolders checks published folders, without settings of training.
 func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 	var other string
@@ -33,39 +28,22 @@ func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
 			"leave it out, or give the files with the flags of nmn train", other)
 	}
 	var found []*published.Folder
-	wrong := 0
-	for _, of := range []struct {
-		folder string
-		check  func() (*published.Folder, error)
-	}{
-		{d.coco, func() (*published.Folder, error) {
-			return published.COCO(cmd.Context(), d.coco, published.COCOCounts())
-		}},
-		{d.msrvtt, func() (*published.Folder, error) {
-			return published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
-		}},
-	} {
-		if of.folder == "" {
-			continue
-		}
-		f, err := of.check()
+	if d.coco != "" {
+		f, err := published.COCO(cmd.Context(), d.coco, published.COCOCounts())
 		if err != nil {
 			return fmt.Errorf("doctor: %w", err)
 		}
-		found, wrong = append(found, f), wrong+f.Errors()
+		found = append(found, f)
 	}
-	if err := d.tellFolders(p, found); err != nil {
-		return err
+	if d.msrvtt != "" {
+		f, err := published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found = append(found, f)
 	}
-	if wrong > 0 {
-		return fmt.Errorf("doctor: %d problems prevent the paper's protocol; fixes are listed above", wrong)
-	}
-	return nil
-}
-
-// tellFolders prints the findings about published folders.
-func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error {
-	return d.write(p, found, func(b *bytes.Buffer) error {
+	wrong := 0
+	err := d.write(p, found, func(b *bytes.Buffer) error {
 		for i, f := range found {
 			if i > 0 {
 				fmt.Fprintln(b)
@@ -76,4 +54,11 @@ func (d *doctorCommand) tellFolders(p *program, found []*published.Folder) error
 		}
 		return nil
 	})
+	for _, f := range found {
+		wrong += f.Errors()
+	}
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("doctor: %d problems prevent the paper's protocol; fixes are listed above", wrong)
+	}
+	return err
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"nmn/loader/doctor"
 	"nmn/loader/scenes"
 )
 
@@ -23,21 +21,6 @@ func findingKinds(t *testing.T, report map[string]any) map[string]string {
 		}
 	}
 	return kinds
-}
-
-func TestDoctor_ScenesAreSound(t *testing.T) {
-	t.Parallel()
-	r := readJSON(t, must(t, tiny("doctor", "--arm", "nmn-fd", "--json")...))
-	for kind, weight := range findingKinds(t, r) {
-		if weight != string(doctor.Note) {
-			t.Errorf("%s: %s", weight, kind)
-		}
-	}
-	splits := r["splits"].([]any)
-	if first := splits[0].(map[string]any); len(splits) != 3 || first["samples"] != 96.0 ||
-		first["pictures"].(map[string]any)["decoded"] != 96.0 {
-		t.Errorf("splits %v", splits)
-	}
 }
 
 func TestDoctor_FindsWhatStopsARun(t *testing.T) {
@@ -68,42 +51,6 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	}
 }
 
-func TestDoctor_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
-	c := call(t, "doctor", "--json", "--set", "data.captions="+filepath.Join(t.TempDir(), "nothing.json"), "--images",
-		t.TempDir())
-	if kinds := findingKinds(t, readJSON(t, c.out)); c.code != exitFailure || kinds["unreadable-data"] != "error" {
-		t.Errorf("exit code %d, findings %v", c.code, kinds)
-	}
-}
-
-func TestDoctor_FeaturesWithGapsAndScales(t *testing.T) {
-	var rows strings.Builder
-	rows.WriteString("a,b,flat,label_x,label_y\n")
-	for i := range 40 {
-		a := []string{"1", "2.5", "-1", "0.25", "3"}[i%5]
-		if i == 7 {
-			a = ""
-		}
-		rows.WriteString(a + "," + []string{"100000", "-200000", "300000"}[i%3] + ",5," + []string{"1,0", "0,1"}[i%2] +
-			"\n")
-	}
-	file := filepath.Join(t.TempDir(), "x.csv")
-	write(t, file, rows.String())
-	data := []string{"doctor", "--json", file, "--set", "data.features.label_columns=[\"label_*\"]", "--device", "cpu",
-		"--epochs", "1", "--set", "data.seed=3"}
-	c := call(t, data...)
-	kinds := findingKinds(t, readJSON(t, c.out))
-	if c.code != exitFailure || kinds["missing-values"] != "error" || kinds["constant-features"] != "note" ||
-		kinds["duplicates-across"] != "warning" {
-		t.Errorf("exit code %d, findings %v", c.code, kinds)
-	}
-	r := readJSON(t, must(t, append(data, "--set", "data.features.missing_values=mean", "--set",
-		"data.features.standardise=true")...))
-	if kinds := findingKinds(t, r); kinds["missing-values"] != "note" || kinds["scale"] != "" {
-		t.Errorf("findings %v", kinds)
-	}
-}
-
 func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
 	t.Parallel()
 	data := []string{"doctor", "--preset", "scenes", writeMSRVTT(t, 12, 20), "--set", "data.frames_dir=" + writeFrames(t,
@@ -119,24 +66,6 @@ func TestDoctor_ClipsOfMSRVTT(t *testing.T) {
 	if train["samples"] != 7.0 || train["longest_sample"] != 2.0 || pictures["decoded"] != train["frames"] ||
 		pictures["duplicates"] != 0.0 || pictures["grey"] != train["frames"] {
 		t.Errorf("training split %v", train)
-	}
-}
-
-func TestDoctor_Manifest(t *testing.T) {
-	splits := []string{"train", "train", "train", "val", "test"}
-	file := manifestOf(t, 60, "path,labels,split",
-		func(i int) string { return fmt.Sprintf("%d.png,%s,%s", i, colours[i%3], splits[i%5]) })
-	picture := func(i int) string { return filepath.Join(filepath.Dir(file), fmt.Sprintf("%d.png", i)) }
-	copied := readBytes(t, picture(0))
-	write(t, picture(4), copied)
-	check(t, os.Remove(picture(7)))
-	r := readJSON(t, call(t, "doctor", "--preset", "scenes", file, "--json").out)
-	if kinds := findingKinds(t, r); kinds["missing-files"] != "error" || kinds["duplicates-across"] != "warning" {
-		t.Errorf("findings %v", kinds)
-	}
-	if types :=
-		r["splits"].([]any)[0].(map[string]any)["pictures"].(map[string]any)["types"].(map[string]any); types["PNG"] != 35.0 {
-		t.Errorf("types %v, want the 36 pictures of training without the missing one", types)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -50,11 +49,6 @@ scores with caption counts, observed labels or true labels in files of the same 
 			return e.show(p, result)
 		},
 	}
-	e.flags(cmd)
-	return cmd
-}
-
-func (e *evalCommand) flags(cmd *cobra.Command) {
 	model := under(cmd, "Model")
 	checkpointFlag(model, &e.checkpoint)
 	enum(model, &e.options.Split, "split", "evaluate this `split`", "train", "validation", "test")
@@ -78,6 +72,7 @@ func (e *evalCommand) flags(cmd *cobra.Command) {
 	out.int(&e.classes, "classes", "also list this many best and worst `labels`", "[0,]")
 	e.shown.flags(out)
 	runSettings(cmd, &e.sources)
+	return cmd
 }
 
 func (e *evalCommand) evaluate(cmd *cobra.Command, p *program, args []string) (*eval.Result, error) {
@@ -118,7 +113,8 @@ func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Resu
 }
 
 // model evaluates a checkpoint on its data.
-func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.Result, error) {
+func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (result *eval.Result, err error) {
+	ctx := cmd.Context()
 	file, folder, err := run.FindCheckpoint(path, e.checkpoint)
 	if err != nil {
 		return nil, err
@@ -127,10 +123,6 @@ func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (*eval.
 		return nil, err
 	}
 	e.options.Afresh = cmd.Flags().Changed("plug-in")
-	return e.score(cmd.Context(), p, file)
-}
-
-func (e *evalCommand) score(ctx context.Context, p *program, file string) (result *eval.Result, err error) {
 	if e.options.Split == "train" {
 		e.config.Run.LabelMemory = dataset.HoldAll
 	}

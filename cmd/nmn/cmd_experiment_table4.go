@@ -40,11 +40,6 @@ validation.npy, validation.csv and, if you have test clips, test.npy and test.cs
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	t.flags(cmd)
-	return cmd
-}
-
-func (t *table4Command) flags(cmd *cobra.Command) {
 	e := under(cmd, "Experiment")
 	e.seeds(&t.Seeds, "seeds", "repeat for these `seeds`, as n,...")
 	e.directory(&t.Dir, "run-dir", "write everything to this `folder`")
@@ -74,6 +69,7 @@ func (t *table4Command) flags(cmd *cobra.Command) {
 	out := under(cmd, "Output")
 	out.directory(&t.meteorDir, "meteor-data", "read METEOR's resource files from this `folder`")
 	t.shown.flags(out)
+	return cmd
 }
 
 // folders declares a list of named folders.

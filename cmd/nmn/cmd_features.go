@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +50,7 @@ and related settings. nmn extract computes features with a net.`),
 	setFlags(under(cmd, "Features"), &c.settings)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the features to this `file`: .npy or .safetensors", "npy", "safetensors")
-	out.file(&c.table, "output-labels", "write identifiers and labels to this .csv `file`", "csv")
+	out.output(&c.table, "output-labels", "write identifiers and labels to this .csv `file`", ".csv")
 	out.bool(&c.asJSON, "json", "print the description as JSON")
 	return cmd
 }
@@ -66,7 +65,7 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 	if f.Missing == dataset.MissingMean && c.output != "" {
 		return usagef("features: data.features.missing_values=mean is for training; files keep missing values")
 	}
-	if err := cmp.Or(checkEnding("features", "output-labels", c.table, []string{".csv"}), f.Validate()); err != nil {
+	if err := f.Validate(); err != nil {
 		return usageError{err}
 	}
 	o := f.Options(dataset.FeatureFiles{Features: path, Labels: c.labels}, nil)

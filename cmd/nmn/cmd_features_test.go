@@ -117,33 +117,6 @@ func withoutIDs(t *testing.T, path string) string {
 	return path
 }
 
-// The same rows give the same model, whatever file they come from.
-func TestFeatures_FormatsTrainAlike(t *testing.T) {
-	t.Parallel()
-	args := onFeatures(t, "train", "--arm", "stage1")
-	work := t.TempDir()
-	path := func(name string) string { return filepath.Join(work, name) }
-	for _, split := range []struct{ from, x string }{{strings.TrimPrefix(args[2], "data.features.train.features="),
-		"train"},
-		{strings.TrimPrefix(args[6], "data.features.test.features="), "test"}} {
-		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".npy"),
-			"--output-labels", path(split.x+".csv"))
-		must(t, "features", split.from, "--labels", args[4], "--output", path(split.x+".safetensors"))
-	}
-	must(t, append(args, "--run-dir", path("arff"))...)
-	want := must(t, "eval", path("arff"), "--json")
-	for _, ending := range []string{".npy", ".safetensors"} {
-		run := path("run" + ending)
-		must(t, "train", "--arm", "stage1", path("train"+ending), "--labels", path("train.csv"),
-			"--set", "data.features.test.features="+path("test"+ending), "--set", "data.features.test.labels="+path("test.csv"),
-			"--set", "net.hidden=[8]",
-			"--batch-size", "16", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=2", "-q", "--run-dir", run)
-		if got := must(t, "eval", run, "--json"); got != want {
-			t.Errorf("%s: another evaluation than from .arff", ending)
-		}
-	}
-}
-
 func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -314,16 +287,6 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
 		}
 		wantParts(t, called.err, c.says...)
-	}
-}
-
-func TestFeatures_DescribesAFile(t *testing.T) {
-	a, _, labels := featureData(t)
-	text := must(t, "features", a, "--labels", labels)
-	wantParts(t, text, "160 rows of 8 features", "x0, x1", "hot, dry, windy", "memory")
-	v := readJSON(t, must(t, "features", a, "--json"))
-	if v["features"] != 11. || v["labels"] != nil {
-		t.Errorf("without the list of labels: %v", v)
 	}
 }
 

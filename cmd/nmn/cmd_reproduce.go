@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nmn/internal/setting"
 	"nmn/internal/visible"
 	"nmn/paper"
 	"nmn/report"
@@ -69,7 +70,8 @@ docs/guide/reproduce.md.`),
 	}
 	g := under(cmd, "Reproduction")
 	enum(g, &r.Size, "size", "run at this `size` without data", paper.Sizes()...)
-	chosen(g, &r.Only, "only", "make only these `parts`, as part,...", paper.Parts()...)
+	some(g, &r.Only, "only", "make only these `parts`, as part,...: "+setting.Alternatives(paper.Parts()),
+		paper.Parts()...)
 	g.value(fittedSeeds{numberList(&r.Seeds, parseSeed), &r.within}, "seeds",
 		"repeat for these `seeds`, as n,..., or for as many as fit into a time, as auto:8h")
 	g.directory(&r.Dir, "run-dir", "write the page and all runs to this `folder`")

@@ -190,7 +190,8 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
-	wantParts(t, out, "stage1", "caption-filter", "parameters", "GFLOP", "steps", "device")
+	wantParts(t, out, "stage1", "caption-filter", "parameters", "GFLOP", "steps", "device",
+		"\nrecipe      stage 1 takes as many epochs again")
 	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
 		t.Errorf("what is known before the steps does not come first:\n%s", out)
 	}

@@ -79,26 +79,4 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	if again := must(t, args...); again != out {
 		t.Error("a second call gave another table")
 	}
-	tables := readTables(t, read(t, dir, "table.json"))
-	highest, of, best := map[any]float64{}, map[any]float64{}, 0
-	for _, table := range tables {
-		for _, row := range table.Rows {
-			ap, _ := row["AP (truth)"].(float64)
-			switch {
-			case strings.HasPrefix(table.Title, "Experiment: every epoch"):
-				of[row["arm"]]++
-				highest[row["arm"]] = max(highest[row["arm"]], ap)
-			case strings.HasPrefix(table.Title, "Every arm at its best"):
-				best++
-				defer func() {
-					if ap != highest[row["arm"]] {
-						t.Errorf("%v: AP %v at the best epoch, %v at one", row["arm"], ap, highest[row["arm"]])
-					}
-				}()
-			}
-		}
-	}
-	if of["baseline"] != 3 || of["NMN-FI, informed start"] != 3 || best != 2 {
-		t.Errorf("%v epochs and %d best ones, want 3 of each arm, and one", of, best)
-	}
 }

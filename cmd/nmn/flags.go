@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,10 +125,8 @@ func (r group) limit(name string, ranges []setting.Range) {
 	}
 }
 
-func (r group) bool(v *bool, name, usage string) { r.boolP(v, name, "", usage) }
-
-func (r group) boolP(v *bool, name, short, usage string) {
-	r.set.BoolVarP(v, name, short, *v, usage)
+func (r group) bool(v *bool, name, usage string) {
+	r.set.BoolVar(v, name, *v, usage)
 	r.keep(name)
 }
 
@@ -167,7 +167,13 @@ func (r group) file(v *string, name, usage string, extensions ...string) {
 func (r group) output(v *string, name, usage string, endings ...string) {
 	r.file(v, name, usage, strings.Split(strings.TrimPrefix(strings.Join(endings, " "), "."), " .")...)
 	f := r.set.Lookup(name)
-	f.Value = checked{f.Value, func(path string) error { return checkEnding(commandName(r.cmd), name, path, endings) }}
+	f.Value = checked{f.Value, func(path string) error {
+		if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
+			return nil
+		}
+		return usagef("%s: --%s is %q, want a name that ends in %s", commandName(r.cmd), name, path,
+			setting.Alternatives(endings))
+	}}
 }
 
 // directory declares a string that names a folder, for completion.

@@ -46,6 +46,3 @@ func (m *metricsOptions) resolve(cmd *cobra.Command, p *program, dir string) {
 	}
 	m.run = filepath.Base(dir)
 }
-
-// wanted reports whether metrics go anywhere.
-func (m *metricsOptions) wanted() bool { return m.address != "" || m.push != "" }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,10 +59,8 @@ func flagOf(key string) string {
 // flagOfSetting returns the flag of a setting of a run, or an empty string.
 func flagOfSetting(key string) string {
 	for flag, keys := range flagKeys {
-		for _, k := range keys {
-			if k == key {
-				return "--" + flag
-			}
+		if slices.Contains(keys, key) {
+			return "--" + flag
 		}
 	}
 	return ""
@@ -112,7 +111,7 @@ func hinted(cmd *cobra.Command, err error) error {
 	var flags, keys []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 	if cmd.Flags().Lookup("set") != nil {
-		keys = slices.DeleteFunc(sortedKeys(settingKeys()), func(key string) bool {
+		keys = slices.DeleteFunc(slices.Sorted(maps.Keys(settingKeys())), func(key string) bool {
 			return key == "preset" || key == "size" // --set refuses them
 		})
 	}
@@ -146,12 +145,3 @@ func setTo(key string) string { return "--set " + key + "=VALUE" }
 // oneLine returns an error as a line of text: joined errors share the line, settings have the names of their flags, and
 // invisible characters are escaped.
 func oneLine(err error) string { return visible.OneLine(withFlags(err.Error())) }
-
-func sortedKeys(all map[string]bool) []string {
-	keys := make([]string, 0, len(all))
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}

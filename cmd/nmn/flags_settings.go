@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -229,12 +230,9 @@ func (f setFlag) Set(text string) error {
 // setFlags declares --set.
 func setFlags(r group, s *settings) {
 	r.value(setFlag{s}, "set", "set any setting, as `key=value` (nmn config lists them)")
-	keys := make([]string, 0, len(s.declared))
-	for key := range s.declared {
-		keys = append(keys, key+"=")
+	for _, key := range slices.Sorted(maps.Keys(s.declared)) {
+		r.completes("set", key+"=")
 	}
-	slices.Sort(keys)
-	r.completes("set", keys...)
 }
 
 // sources are the flags that make up the configuration of a run.

@@ -40,12 +40,7 @@ func checkpointFlag(r group, v *run.Checkpoint) {
 // shardValue is the flag --shard.
 type shardValue struct{ to *run.Shard }
 
-func (v shardValue) String() string {
-	if v.to == nil {
-		return ""
-	}
-	return v.to.String()
-}
+func (v shardValue) String() string { return v.to.String() }
 
 func (v shardValue) Type() string { return "i/n" }
 
@@ -56,8 +51,7 @@ func (v shardValue) Set(text string) (err error) {
 
 // shard declares --shard.
 func (r group) shard(to *run.Shard, of string) {
-	r.set.Var(shardValue{to}, "shard", "process only part `i/n` of the "+of+"; i is 1 to n")
-	r.keep("shard")
+	r.value(shardValue{to}, "shard", "process only part `i/n` of the "+of+"; i is 1 to n")
 }
 
 // tellShard prints how to join the outputs of all shards.

@@ -17,12 +17,7 @@ type choice[T ~string] struct {
 	allowed []T
 }
 
-func (c choice[T]) String() string {
-	if c.target == nil {
-		return ""
-	}
-	return string(*c.target)
-}
+func (c choice[T]) String() string { return string(*c.target) }
 
 func (c choice[T]) Set(s string) error {
 	if !slices.Contains(c.allowed, T(s)) {
@@ -60,9 +55,6 @@ type list[T any] struct {
 }
 
 func (l list[T]) String() string {
-	if l.target == nil {
-		return ""
-	}
 	parts := make([]string, len(*l.target))
 	for i, v := range *l.target {
 		parts[i] = fmt.Sprint(v)
@@ -123,11 +115,6 @@ func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
 		return level, err
 	}
 	r.value(list[dataset.FlipLevel]{v, parse}, name, usage)
-}
-
-// chosen declares a list whose values are among the allowed ones, which help and completion list.
-func chosen[T ~string](r group, v *[]T, name, usage string, allowed ...T) {
-	some(r, v, name, usage+": "+setting.Alternatives(allowed), allowed...)
 }
 
 // some declares a list whose values are among the allowed ones, which completion lists.

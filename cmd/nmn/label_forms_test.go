@@ -7,13 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"nmn/loader/manifest"
 	"nmn/run"
 )
 
 // labelForm is a way to state that picture i shows colours[i%3] and, where i is even, "thing".
 type labelForm struct {
-	form   manifest.Form
 	source string // relative to the folder; empty for the folder itself
 	says   string // how it is described
 	write  func(w *formWriter)
@@ -31,12 +29,8 @@ type formWriter struct {
 func (w *formWriter) file(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.MkdirAll(filepath.Dir(path), 0o777))
+	write(w.t, path, content)
 }
 
 // pictures moves the pictures to where place says.
@@ -45,11 +39,7 @@ func (w *formWriter) pictures(place func(i int) string) {
 	all := w.t.TempDir()
 	writePictures(w.t, all, w.n)
 	for i := range w.n {
-		content, err := os.ReadFile(filepath.Join(all, fmt.Sprintf("%d.png", i)))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.file(place(i), string(content))
+		w.file(place(i), read(w.t, all, fmt.Sprintf("%d.png", i)))
 	}
 }
 
@@ -61,29 +51,15 @@ func (w *formWriter) of(i int) []string {
 	return colours[i%3 : i%3+1]
 }
 
-// rows writes a table with a cell of labels for each picture.
-func (w *formWriter) rows(header string, cell func(i int) string) {
-	w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
-	var b strings.Builder
-	fmt.Fprintln(&b, header)
-	for i := range w.n {
-		fmt.Fprintf(&b, "%d.png,%s\n", i, cell(i))
-	}
-	w.file("list.csv", b.String())
-}
-
-func (w *formWriter) lists(separator string) {
-	w.rows("filename,tags", func(i int) string { return `"` + strings.Join(w.of(i), separator) + `"` })
-}
-
+// labelForms are a folder, a folder with a file, and tables; package manifest tests all forms.
 func labelForms() map[string]labelForm {
 	number := map[string]int{"red": 0, "green": 1, "blue": 2, "thing": 3}
 	return map[string]labelForm{
-		"folders": {form: manifest.FormFolders, says: "a folder of pictures for each", single: true,
+		"folders": {says: "a folder of pictures for each", single: true,
 			write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("%s/%d.png", colours[i%3], i) })
 			}},
-		"COCO": {form: manifest.FormCOCO, source: "annotations/instances_all.json", says: "categories of COCO",
+		"COCO": {source: "annotations/instances_all.json", says: "categories of COCO",
 			write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
 				var images, objects []string
@@ -97,51 +73,16 @@ func labelForms() map[string]labelForm {
 					`{"id": 0, "name": "red"}, {"id": 1, "name": "green"}, {"id": 2, "name": "blue"}, {"id": 3, "name": "thing"}]}`,
 					strings.Join(images, ","), strings.Join(objects, ",")))
 			}},
-		"VOC": {form: manifest.FormVOC, says: "annotations of Pascal VOC", write: func(w *formWriter) {
-			w.pictures(func(i int) string { return fmt.Sprintf("JPEGImages/%d.png", i) })
-			for i := range w.n {
-				objects := "<object><name>" + strings.Join(w.of(i), "</name></object><object><name>") + "</name></object>"
-				w.file(fmt.Sprintf("Annotations/%d.xml", i), fmt.Sprintf(
-					"<annotation><filename>%d.png</filename>%s</annotation>", i, objects))
-			}
-		}},
-		"YOLO": {form: manifest.FormYOLO, source: "data.yaml", says: "label files of YOLO", write: func(w *formWriter) {
-			w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
-			w.file("data.yaml", "names: [red, green, blue, thing]\n")
-			for i := range w.n {
-				lines := ""
-				for _, name := range w.of(i) {
-					lines += fmt.Sprintf("%d 0.5 0.5 1 1\n", number[name])
-				}
-				w.file(fmt.Sprintf("labels/%d.txt", i), lines)
-			}
-		}},
-		"commas": {form: manifest.FormCommas, source: "list.csv", says: "separated by commas in the column tags",
-			write: func(w *formWriter) { w.lists(",") }},
-		"semicolons": {form: manifest.FormList, source: "list.csv", says: "separated by ; in the column tags",
-			write: func(w *formWriter) { w.lists(";") }},
-		"blanks": {form: manifest.FormBlanks, source: "list.csv", says: "separated by blanks in the column tags",
-			args: []string{"--set", "data.label_form=blanks"}, write: func(w *formWriter) { w.lists(" ") }},
-		"arrays": {form: manifest.FormJSON, source: "list.csv", says: "in arrays in the column tags",
-			write: func(w *formWriter) {
-				w.rows("filename,tags", func(i int) string { return `"['` + strings.Join(w.of(i), "', '") + `']"` })
-			}},
-		"columns": {form: manifest.FormColumns, source: "list.csv", says: "a column of 0 and 1 for each",
-			write: func(w *formWriter) {
-				w.rows("path,red,green,blue,thing", func(i int) string {
-					cells := []string{"0", "0", "0", fmt.Sprint((i + 1) % 2)}
-					cells[i%3] = "1"
-					return strings.Join(cells, ",")
-				})
-			}},
-		"texts": {form: manifest.FormCommas, says: "separated by commas in a text file next to each picture",
-			write: func(w *formWriter) {
+		"blanks": {source: "list.csv", says: "separated by blanks in the column tags",
+			args: []string{"--set", "data.label_form=blanks"}, write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
+				rows := "filename,tags\n"
 				for i := range w.n {
-					w.file(fmt.Sprintf("%d.txt", i), strings.Join(w.of(i), ", ")+"\n")
+					rows += fmt.Sprintf("%d.png,%s\n", i, strings.Join(w.of(i), " "))
 				}
+				w.file("list.csv", rows)
 			}},
-		"pairs": {form: manifest.FormPairs, source: "list.csv", says: "a row for each picture and label, in the column Tag",
+		"pairs": {source: "list.csv", says: "a row for each picture and label, in the column Tag",
 			write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
 				rows := "Image,Tag\n"
@@ -151,24 +92,6 @@ func labelForms() map[string]labelForm {
 					}
 				}
 				w.file("list.csv", rows)
-			}},
-		"numbers": {form: manifest.FormIntegers, source: "list.txt", says: "numbers after the name of the picture",
-			write: func(w *formWriter) {
-				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
-				lines := ""
-				for i := range w.n {
-					lines += fmt.Sprintf("%d.png", i)
-					for _, label := range w.of(i) {
-						lines += fmt.Sprintf(" %d", number[label])
-					}
-					lines += "\n"
-				}
-				w.file("list.txt", lines)
-			}},
-		"integers": {form: manifest.FormIntegers, source: "list.csv",
-			says:   "the number of one for each row in the column label",
-			single: true, write: func(w *formWriter) {
-				w.rows("path,label", func(i int) string { return fmt.Sprint(i % 3) })
 			}},
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"nmn/internal/setting"
 	"nmn/report"
 	"nmn/run"
 )
@@ -48,14 +45,6 @@ func (o *tablesOutput) write(p *program, summary func() any, tables func() []*re
 		return writeJSON(p.out, summary())
 	}
 	return report.Write(p.out, o.format, tables()...)
-}
-
-// checkEnding refuses the file name of a flag unless it is empty or has one of the endings.
-func checkEnding(command, flag, path string, endings []string) error {
-	if path == "" || slices.Contains(endings, strings.ToLower(filepath.Ext(path))) {
-		return nil
-	}
-	return usagef("%s: --%s is %q, want a name that ends in %s", command, flag, path, setting.Alternatives(endings))
 }
 
 // writeTo writes the file of a flag unless the flag is empty.

@@ -106,14 +106,6 @@ func onSomeSeed(t *testing.T, what string, compare func(seed string) (got, want 
 	t.Errorf("%s: no seed of four shows the same weights", what)
 }
 
-// nearWeights compares the weights of runs with one seed, within the tolerance of onSomeSeed.
-func nearWeights(t *testing.T, what, got, want string) {
-	t.Helper()
-	if name, off := farthestWeights(t, what, got, want); !(off <= .1) {
-		t.Errorf("%s: %s is off by %.2g of its largest number", what, name, off)
-	}
-}
-
 // farthestWeights returns the parameter that differs most between two runs, relative to its largest number.
 func farthestWeights(t *testing.T, what, got, want string) (farthest string, worst float64) {
 	t.Helper()

@@ -138,7 +138,8 @@ func (p *program) globalFlags(root *cobra.Command) {
 	flags := group{root, "Messages", root.PersistentFlags()}
 	flags.set.CountVarP(&p.verbosity, "verbose", "v", "log to standard error; -vv logs more")
 	flags.keep("verbose")
-	flags.boolP(&p.quiet, "quiet", "q", "hide progress")
+	flags.set.BoolVarP(&p.quiet, "quiet", "q", false, "hide progress")
+	flags.keep("quiet")
 	enum(flags, &p.progress, "progress", "write progress to standard error in this `form`", progressAuto, progressJSON)
 	root.InitDefaultHelpFlag()
 }

@@ -27,7 +27,7 @@ type watch struct {
 // openWatch serves and exports metrics if the options ask for it.
 func openWatch(ctx context.Context, p *program, o metricsOptions) (_ *watch, err error) {
 	w := &watch{program: p, options: o}
-	if !o.wanted() || p.follows() {
+	if o.address == "" && o.push == "" || p.follows() {
 		return w, nil
 	}
 	registry := prometheus.NewRegistry()
