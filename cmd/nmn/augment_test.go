@@ -11,8 +11,7 @@ import (
 // augmentSection is train.augment of a printed configuration, on one line.
 func augmentSection(t *testing.T, args ...string) string {
 	t.Helper()
-	_, section, _ := strings.Cut(must(t, append([]string{"config", "--arm", "baseline"}, args...)...),
-		"    augment:\n")
+	_, section, _ := strings.Cut(must(t, append([]string{"config", "--arm", "baseline"}, args...)...), "    augment:\n")
 	section, _, _ = strings.Cut(section, "    optimizer:")
 	return strings.Join(strings.Fields(section), " ")
 }

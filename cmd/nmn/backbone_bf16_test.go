@@ -52,9 +52,8 @@ func TestBackbone_InBF16OnTheCPU(t *testing.T) {
 	}
 
 	model := filepath.Join(dir, "run")
-	must(t, "train", manifest, "--backbone", weights, "--run-dir", model, "--set",
-		"net.backbone_heads=3", "--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--device", "cpu",
-		"--precision", "bf16", "-q")
+	must(t, "train", manifest, "--backbone", weights, "--run-dir", model, "--set", "net.backbone_heads=3",
+		"--set", "net.hidden=[]", "--set", "train.stage1_epochs=2", "--device", "cpu", "--precision", "bf16", "-q")
 	if c, err := run.ReadConfig(model); err != nil || c.Run.Precision != "bf16" {
 		t.Errorf("the run notes precision %s, %v", c.Run.Precision, err)
 	}

@@ -115,8 +115,7 @@ func TestExtract_ByPretrainedWeights(t *testing.T) {
 	}
 	other, labels := filepath.Join(dir, "other.npy"), filepath.Join(dir, "labels.csv")
 	must(t, "extract", "--weights", weights, "--set", "data.manifest="+manifest, "--set", "data.validation_share=0",
-		"--set", "data.test_share=0",
-		"--output", other, "--output-labels", labels, "--batch-size", "5", "--threads", "2",
+		"--set", "data.test_share=0", "--output", other, "--output-labels", labels, "--batch-size", "5", "--threads", "2",
 		"--set", "run.workers=3")
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
 		t.Error("features depend on the size of batches, or on how pictures are named")
@@ -238,8 +237,7 @@ func TestExtract_ByATransformerAndAResNet(t *testing.T) {
 			wantParts(t, said.out, fmt.Sprintf("9 rows of %d features, %s", width, layer))
 			wantParts(t, said.err, c.says)
 			must(t, "extract", "--weights", file, folder, "--input-size", c.size, "--layer", layer, "--output", y,
-				"--batch-size", "4",
-				"--threads", "2", "--set", "run.workers=1")
+				"--batch-size", "4", "--threads", "2", "--set", "run.workers=1")
 			if !bytes.Equal(readBytes(t, x), readBytes(t, y)) {
 				t.Errorf("%s: %s depends on batches or threads", c.name, layer)
 			}
@@ -397,8 +395,7 @@ func TestExperiment_TakesFeaturesOnce(t *testing.T) {
 	tinyVGG(t, weights, 1)
 	args := []string{"experiment", colouredPictures(t, work, 60), "--backbone", weights, "--set", "net.input_size=32",
 		"--run-dir", dir, "--arms", "stage1,nmn-fi", "--flips", "0.2:0.1", "--seeds", "1,2", "--set", "net.hidden=[]",
-		"--set", "train.stage1_epochs=2",
-		"--set", "train.stage2_epochs=1", "--threads", "1", "-q"}
+		"--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--threads", "1", "-q"}
 	must(t, args...)
 	found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
 	all := 0
@@ -449,8 +446,7 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		"--set", "recipe.form=paper", "--arm", "stage1", "--set", "train.stage1_epochs=1", "--threads", "1", "-q"}
 	extract := func(file string, more ...string) []byte {
 		must(t, append([]string{"extract", "--weights", weights, filepath.Join(work, "p000.png"), "--input-size", "28",
-			"--output", file,
-			"-q"}, more...)...)
+			"--output", file, "-q"}, more...)...)
 		return readBytes(t, file)
 	}
 	said := []string{"--gelu", "quick", "--heads", "4", "--input-mean", "0.5,0.5,0.5", "--input-resize", "28"}

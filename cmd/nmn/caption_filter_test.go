@@ -174,10 +174,9 @@ func TestCaptionsArm_RefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	file, _, labels := featureData(t)
 	for want, args := range map[string][]string{
-		"recipe.captions is labels, and arm caption-filter judges captions": {"--set", "recipe.captions=labels"},
-		"arm is caption-filter, which belongs to recipe.form estimate":      {"--set", "recipe.form=paper"},
-		"arm caption-filter judges captions, and the labels of scenes-train": {"--noise", "0", "--flips",
-			"0.3:0.1"},
+		"recipe.captions is labels, and arm caption-filter judges captions":  {"--set", "recipe.captions=labels"},
+		"arm is caption-filter, which belongs to recipe.form estimate":       {"--set", "recipe.form=paper"},
+		"arm caption-filter judges captions, and the labels of scenes-train": {"--noise", "0", "--flips", "0.3:0.1"},
 		"arm caption-filter judges captions": {"--set", "data.features.train.features=" + file, "--labels", labels,
 			"--noise", "0"},
 	} {

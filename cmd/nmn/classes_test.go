@@ -92,8 +92,7 @@ func TestClasses_OfFolders(t *testing.T) {
 
 // auditedFolders is a run on folders of classes with noise, and the training pictures that its folds have scored, with
 // their labels.
-func auditedFolders(t *testing.T) (dir string, ids []string,
-	given map[string]string) {
+func auditedFolders(t *testing.T) (dir string, ids []string, given map[string]string) {
 	t.Helper()
 	folders, dir := classFolders(t, 60), filepath.Join(t.TempDir(), "run")
 	must(t, onFolders(folders, dir, "--set", "noise_rates=folds:2", "--set", "recipe.fold_epochs=1", "--set",

@@ -62,10 +62,9 @@ func TestTrain_StreamedClipsKilledAndResumed(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
 	_, data := clipFolders(t)
-	killedRunEqualsWhole(t, 2, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4",
-		"--set", "train.batch_size_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
-		"train.stage2_epochs=3",
-		"--set", "run.label_memory=0"}, data)...)
+	killedRunEqualsWhole(t, 2, slices.Concat([]string{"train", "--arm", "nmn-fd", "--mil", "--noise", "0.4", "--set",
+		"train.batch_size_mil=4", "--set", "net.dropout=0.3", "--set", "train.stage1_epochs=3", "--set",
+		"train.stage2_epochs=3", "--set", "run.label_memory=0"}, data)...)
 }
 
 // Commands that look at all labels at once hold them.
@@ -137,8 +136,7 @@ func TestClips_Refused(t *testing.T) {
 	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
 		t.Errorf("exit code %d: %s", c.code, c.err)
 	}
-	wantFailure(t, call(t, with("--set", "data.val_clips="+bare)...), loader.LabelsName,
-		"in the order of their index")
+	wantFailure(t, call(t, with("--set", "data.val_clips="+bare)...), loader.LabelsName, "in the order of their index")
 }
 
 // Labels that name classes are a vocabulary: the most frequent first.

@@ -169,9 +169,8 @@ func (a *auditCommand) tellPage(p *program, suspects int) {
 	p.message(run.Message{Topic: "page", Text: a.page.file})
 	if suspects > 0 && a.correction.Labels == "" {
 		p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " +
-			shellLine([]string{"nmn", "audit",
-				"--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions", "decisions.csv", "--output",
-				"fixed" + a.labelEnding()})})
+			shellLine([]string{"nmn", "audit", "--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions",
+				"decisions.csv", "--output", "fixed" + a.labelEnding()})})
 	}
 }
 

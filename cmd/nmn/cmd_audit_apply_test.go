@@ -92,8 +92,7 @@ func TestAudit_AppliesToFewClassesByForceOnly(t *testing.T) {
 	dir := classFolder(t)
 	fixed := filepath.Join(dir, "fixed.csv")
 	wantUsage(t, call(t, onScores("audit", dir, "--apply", "--output", fixed)...),
-		"600 labels are too few for --apply alone, "+
-			"which needs 5000")
+		"600 labels are too few for --apply alone, which needs 5000")
 	if _, err := os.Stat(fixed); err == nil {
 		t.Error("what was refused is written")
 	}

@@ -74,8 +74,7 @@ you interrupt it, the same command continues. See docs/guide/captions-audit.md.`
 	pages.needs("page", "min-error")
 	drop := under(cmd, "Dropping captions")
 	drop.file(&a.decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
-	drop.file(&a.apply, "apply", "write the captions without dropped ones to this `file`",
-		"json", "jsonl", "csv", "gz")
+	drop.file(&a.apply, "apply", "write the captions without dropped ones to this `file`", "json", "jsonl", "csv", "gz")
 	drop.float(&a.options.Precision, "precision", "drop captions while this `share` is expected to be wrong")
 	out := under(cmd, "Output")
 	out.output(&a.output, "output", "write the probability of each caption to this `file`", misplaced.Formats...)

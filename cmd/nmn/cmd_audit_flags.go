@@ -42,8 +42,7 @@ func (a *auditCommand) correctionFlags(r group) {
 		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
 	r.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right", "(0,1]")
 	r.needs("apply", "precision")
-	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json",
-		"npy")
+	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json", "npy")
 }
 
 func (a *auditCommand) checkCorrection() error {

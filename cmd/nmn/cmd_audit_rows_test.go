@@ -68,9 +68,8 @@ func classFolder(t *testing.T) string {
 func TestAudit_OneClassForEachBag(t *testing.T) {
 	dir := classFolder(t)
 	fixed, truth := filepath.Join(dir, "fixed.csv"), filepath.Join(dir, "truth.csv")
-	v := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--apply=force", "--precision", "0.9",
-		"--output", fixed,
-		"--json")...))
+	v := readJSON(t, must(t, onScores("audit", dir, "--truth", truth, "--apply=force", "--precision", "0.9", "--output",
+		fixed, "--json")...))
 	if r := v["pooled_rate"].(float64); math.Abs(r-.2) > .08 || v["form"] != "classes" {
 		t.Errorf("rate %g of form %v", r, v["form"])
 	}
@@ -137,8 +136,7 @@ func TestAudit_RanksAllClasses(t *testing.T) {
 	}
 	if len(suspects) != 599 || last > .01 || own != 599-others || others < 80 {
 		t.Errorf("%d suspects, %d with their own class suggested, the last with %g; by default %d with another",
-			len(suspects),
-			own, last, others)
+			len(suspects), own, last, others)
 	}
 	if a, b := fmt.Sprint(all["truth"]), fmt.Sprint(some["truth"]); a != b {
 		t.Errorf("judged as %s, by default as %s", a, b)

@@ -254,8 +254,7 @@ func (a *auditCommand) tellNext(p *program, r *runaudit.Audit, suspects int, wri
 		p.message(run.Message{Topic: "labels", Text: text, Always: written.Lost})
 		if written.Config != "" {
 			p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train --config %s --run-dir %s",
-				argument(written.Config),
-				argument(filepath.Clean(r.Dir)+"-corrected"))})
+				argument(written.Config), argument(filepath.Clean(r.Dir)+"-corrected"))})
 		}
 	case suspects > 0 && a.page.file != "":
 		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("review the page, save decisions.csv, then nmn audit %s "+

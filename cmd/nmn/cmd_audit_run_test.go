@@ -237,8 +237,7 @@ func TestAuditRun_OfFeatures(t *testing.T) {
 	skipShort(t, "audits runs of every kind of data")
 	features, labels := featureRows(240)
 	small := []string{"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=15", "--set", "recipe.epochs=1",
-		"--batch-size", "16", "--set", "net.hidden=[8]",
-		"--learning-rate", "0.03"}
+		"--batch-size", "16", "--set", "net.hidden=[8]", "--learning-rate", "0.03"}
 	t.Run("labels in a table", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "x.csv"), csvText("id,x1,x2", features...))

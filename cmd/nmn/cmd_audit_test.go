@@ -63,8 +63,7 @@ func scoreFolder(t *testing.T) string {
 			b.WriteString("\n")
 		}
 	}
-	for name, b := range map[string]*strings.Builder{"scores.csv": &scores, "labels.csv": &labels,
-		"truth.csv": &truth} {
+	for name, b := range map[string]*strings.Builder{"scores.csv": &scores, "labels.csv": &labels, "truth.csv": &truth} {
 		write(t, filepath.Join(dir, name), b.String())
 	}
 	return dir
@@ -166,8 +165,7 @@ func TestAudit_RanksAllLabels(t *testing.T) {
 	}
 	found := all["found"].(map[string]any)
 	if len(suspects) != known || all["suspects_total"] != float64(known) || last > .01 ||
-		found["suspects"] != float64(known) ||
-		found["labels"] != float64(known) || found["rows_with_suspects"] != 799. {
+		found["suspects"] != float64(known) || found["labels"] != float64(known) || found["rows_with_suspects"] != 799. {
 		t.Errorf("%d suspects of %v, the last with %g; found %v", len(suspects), all["suspects_total"], last, found)
 	}
 	if text := read(t, page); !strings.Contains(text, `"suspects":1597,`) || strings.Count(text, `"given":`) != 500 {
@@ -203,9 +201,8 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	path := filepath.Join(dir, "suspects.parquet")
 	v := readJSON(t, must(t, onScores("audit", dir, "--suspects", path, "--top", "100000", "--json")...))
 	want := v["suspects"].([]any)
-	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "class",
-		"kind", "rates"},
-		Unlabelled: true})
+	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "class", "kind",
+		"rates"}, Unlabelled: true})
 	check(t, err)
 	defer table.Close()
 	if table.Rows.Len() != len(want) || len(want) < 100 {
@@ -445,8 +442,7 @@ func TestAudit_OneSidedLabels(t *testing.T) {
 		b.WriteString(line + "\n")
 	}
 	write(t, labels, b.String())
-	for _, table := range []string{must(t, onScores("audit", dir)...),
-		must(t, onScores("audit", dir, "--top", "0")...)} {
+	for _, table := range []string{must(t, onScores("audit", dir)...), must(t, onScores("audit", dir, "--top", "0")...)} {
 		wantParts(t, table, "on no sample", "on every sample", "2 of 3 classes are not audited")
 	}
 	for _, s := range readJSON(t, must(t, onScores("audit", dir, "--min-error", "1e-9", "--top", "9999",

@@ -59,8 +59,7 @@ func (b *benchCommand) netFlags(cmd *cobra.Command, nets ...run.NetName) group {
 func (b *benchCommand) machineFlags(cmd *cobra.Command) {
 	r := under(cmd, "Measurement")
 	numbers(r, &b.sizes, "sizes", "multiply matrices of these `sizes`, as n,...", strconv.Atoi)
-	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy",
-		"[0,65536]")
+	r.int(&b.mib, "mib", "copy this many `MiB`, several times the size of the caches; 0 for no copy", "[0,65536]")
 }
 
 // learnsNothing reports whether the net is pretrained, and only its features are measured.

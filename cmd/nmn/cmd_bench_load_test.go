@@ -52,8 +52,7 @@ func TestBenchLoad_FieldsForMachines(t *testing.T) {
 func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	dir := jpegFolder(t, 2)
 	write(t, filepath.Join(dir, "broken.jpg"), []byte("\xff\xd8\xff"))
-	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "3 pictures of "+dir,
-		"1 pictures could not be used")
+	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "3 pictures of "+dir, "1 pictures could not be used")
 	alone := t.TempDir()
 	write(t, filepath.Join(alone, "broken.jpg"), []byte("\xff\xd8\xff"))
 	if c := call(t, "bench", "load", alone); c.code != 1 || !strings.Contains(c.err, "broken.jpg") {

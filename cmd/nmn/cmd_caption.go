@@ -65,10 +65,8 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 	in.file(&c.results, "results", "score the generated captions in this `file`", "json", "jsonl", "csv")
 	in.file(&c.references, "references", "compare with the captions in this `file`", "json", "jsonl", "csv", "zip")
 	clipsFlag(in, &c.split)
-	in.bool(&c.partial, "partial",
-		"ignore references without a generated caption")
-	in.directory(&c.meteor, "meteor-data",
-		"read METEOR's resource files from this `folder`")
+	in.bool(&c.partial, "partial", "ignore references without a generated caption")
+	in.directory(&c.meteor, "meteor-data", "read METEOR's resource files from this `folder`")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
 	out.int(&c.show, "show", "print this many `captions` with their references", "[0,]")

@@ -53,8 +53,7 @@ captions, whatever --generate-batch and --threads are.`),
 	clips.file(&g.clips.IDs, "ids", "read clip identifiers from this `file` if rows are clips", "txt")
 	clips.int(&g.clips.PerRow, "frames-per-row", "split each row into this many `frames`")
 	clips.string(&g.clips.Array, "feature-array", "read the array with this `name`")
-	clips.bool(&g.fewer, "fewer-frames",
-		"accept clips with fewer frames than in training")
+	clips.bool(&g.fewer, "fewer-frames", "accept clips with fewer frames than in training")
 	m := under(cmd, "Model")
 	enum(m, &g.checkpoint, "checkpoint", "read this `checkpoint` of a run folder", run.Best, run.Last)
 	m.file(&g.words, "vocab", "require that the model was trained with this vocabulary `file`", "txt")
@@ -146,6 +145,5 @@ func (g *captionGenerate) write(p *program, generated []captioner.Generated) err
 		mean += c.LogProbability / float64(len(generated))
 	}
 	return p.print(g.asJSON, map[string]any{"file": g.output, "captions": len(generated), "mean_log_probability": mean},
-		"%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"),
-		mean)
+		"%s: %s, mean log-probability %.2f\n", g.output, text.Count(len(generated), "captions"), mean)
 }

@@ -30,9 +30,8 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	}
 	learn, validation := write("", 0, 1, 3, 4, 6, 7, 9, 10), write("val-", 2, 5, 8, 11)
 	dir := filepath.Join(t.TempDir(), "run")
-	args := append([]string{"caption", "train", "--captions", annotations, "--run-dir", dir,
-		"--preset", "moving-scenes", "--set", "net.hidden=8", "--epochs", "1", "--device", "cpu", "--json"},
-		append(learn, validation...)...)
+	args := append([]string{"caption", "train", "--captions", annotations, "--run-dir", dir, "--preset", "moving-scenes",
+		"--set", "net.hidden=8", "--epochs", "1", "--device", "cpu", "--json"}, append(learn, validation...)...)
 	if o := readJSON(t, must(t, args...)); o["clips"] != 8. || o["captions"] != 32. || o["words"] != 9. ||
 		o["validation"] == nil {
 		t.Errorf("%v", o)

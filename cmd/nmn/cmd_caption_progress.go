@@ -35,9 +35,8 @@ func (p *program) watchCaptioner(t run.Training) []captioner.Observer {
 func (p *program) tellCaptionEpochs(title string) captioner.Observer {
 	return captioner.Observer{
 		Epoch: func(e captioner.EpochDone) {
-			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n",
-				title, e.Epoch, e.Step, e.Loss, e.WordLoss,
-				float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
+			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n", title, e.Epoch, e.Step,
+				e.Loss, e.WordLoss, float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
 		},
 		Evaluated: func(e captioner.Evaluated) {
 			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.Scores.CIDErD)

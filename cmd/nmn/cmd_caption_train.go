@@ -46,8 +46,7 @@ is refused: --restart removes that run. See docs/guide/captions.md.`),
 		Args: refuseArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd, p) },
 	}
-	enum(under(cmd, "Configuration"), &t.preset, "preset", "start from these `settings`",
-		session.Presets()...)
+	enum(under(cmd, "Configuration"), &t.preset, "preset", "start from these `settings`", session.Presets()...)
 	setFlags(under(cmd, "Configuration"), &t.settings)
 	t.settings.add(under(cmd, "Clips"), "features", "clips", "captions", "val-features", "val-clips",
 		"val-captions", "vocab", "partial")
@@ -118,8 +117,7 @@ func planCaptioner(ctx context.Context, p *program, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out,
-		"training    %.0f MiB, %s of %.1f ms: about %v, without validation; nothing was written\n",
+	_, err = fmt.Fprintf(p.out, "training    %.0f MiB, %s of %.1f ms: about %v, without validation; nothing was written\n",
 		float64(m.Memory)/(1<<20), text.Count(m.Steps, "steps"), m.Step.Seconds()*1e3, m.Total().Round(time.Second))
 	if err == nil && !m.Full() {
 		_, err = fmt.Fprintf(p.out, "            no full batch of %s: steps of at most %d were timed\n",

@@ -28,9 +28,8 @@ func captionScenesIn(t *testing.T, split string) string {
 // captionArgs make a command line that trains a captioner of the smallest kind on a folder of scenes.
 func captionArgs(scenes, dir string, more ...string) []string {
 	return append([]string{"caption", "train", "--features", filepath.Join(scenes, "truth.npy"),
-		"--clips", filepath.Join(scenes, "truth.csv"), "--captions", filepath.Join(scenes, "captions.json"),
-		"--run-dir", dir, "--preset", "moving-scenes", "--set", "net.embedding=8", "--set", "net.words=6", "--set",
-		"net.hidden=12",
+		"--clips", filepath.Join(scenes, "truth.csv"), "--captions", filepath.Join(scenes, "captions.json"), "--run-dir", dir,
+		"--preset", "moving-scenes", "--set", "net.embedding=8", "--set", "net.words=6", "--set", "net.hidden=12",
 		"--batch-size", "8", "--set", "data.validation_share=0.25", "--device", "cpu", "--threads", "1"}, more...)
 }
 
@@ -39,8 +38,7 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 	scenes, test := captionScenesIn(t, "train"), captionScenesIn(t, "test")
 	dir := filepath.Join(t.TempDir(), "run")
 	o := readJSON(t, must(t, captionArgs(scenes, dir, "--epochs", "15", "--learning-rate", "0.02", "--set",
-		"train.patience=0",
-		"--json")...))
+		"train.patience=0", "--json")...))
 	if o["clips"] != 18. || o["epochs"] != 15. || o["validation"] == nil || o["checkpoint"] != train.BestName {
 		t.Errorf("result %v", o)
 	}
@@ -101,9 +99,8 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	scenes := captionScenesIn(t, "train")
 	whole, broken := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1", "--set",
-		"train.patience=0", "--quiet",
-		"-v"}
+	often := []string{"--epochs", "4", "--set", "train.checkpoint_steps=3", "--set", "train.log_steps=1",
+		"--set", "train.patience=0", "--quiet", "-v"}
 	must(t, captionArgs(scenes, whole, often...)...)
 	next := captionArgs(scenes, broken, often...)
 	for i, e := range []event{
@@ -125,8 +122,7 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 			t.Errorf("%s differs from that of a run in one piece", name)
 		}
 	}
-	a, b := readJSON(t, read(t, broken, run.ResultFile)), readJSON(t,
-		read(t, whole, run.ResultFile))
+	a, b := readJSON(t, read(t, broken, run.ResultFile)), readJSON(t, read(t, whole, run.ResultFile))
 	delete(a, "seconds")
 	delete(b, "seconds")
 	if !reflect.DeepEqual(a, b) || a["loss"] == 0. {
@@ -139,14 +135,12 @@ func TestCaptionTrain_KilledRunEqualsWhole(t *testing.T) {
 
 func TestCaptionTrain_InterruptSavesAndResumes(t *testing.T) {
 	scenes, dir := captionScenesIn(t, "train"), filepath.Join(t.TempDir(), "run")
-	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0", "--set",
-		"data.validation_share=0",
-		"--set", "train.log_steps=1")...)
+	c := interruptAfter(t, dir, captionArgs(scenes, dir, "--epochs", "100000", "--set", "train.patience=0",
+		"--set", "data.validation_share=0", "--set", "train.log_steps=1")...)
 	wantParts(t, c.err, "run the same command again to continue")
 	again := func(more ...string) []string {
-		return captionArgs(scenes, dir, append(more, "--epochs", "1", "--set", "train.patience=0", "--set",
-			"data.validation_share=0",
-			"--set", "train.log_steps=1")...)
+		return captionArgs(scenes, dir, append(more, "--epochs", "1", "--set", "train.patience=0",
+			"--set", "data.validation_share=0", "--set", "train.log_steps=1")...)
 	}
 	wantUsage(t, call(t, again("--set", "net.hidden=13")...), "net.hidden is 12, this one's 13")
 	must(t, again()...)
@@ -168,8 +162,7 @@ func TestCaptionTrain_RefusesTheVocabularyOfAnotherRun(t *testing.T) {
 	captions := filepath.Join(scenes, "captions.json")
 	changed := strings.Replace(read(t, captions), "ball", "balloon", 1)
 	write(t, captions, changed)
-	wantUsage(t, call(t, args("4")...),
-		captions+" has changed since this run began")
+	wantUsage(t, call(t, args("4")...), captions+" has changed since this run began")
 	if err := os.Remove(filepath.Join(dir, run.DataFile)); err != nil { // as of an older version
 		t.Fatal(err)
 	}
@@ -202,9 +195,8 @@ func TestCaptionTrain_RefusesWhatDoesNotFit(t *testing.T) {
 		wantUsage(t, call(t, args...), says)
 	}
 	for says, args := range map[string][]string{
-		"no clip with features has captions to": captionArgs(scenes, dir, "--captions", filepath.Join(test,
-			"captions.json")),
-		"no such file": captionArgs(scenes, dir, "--features", filepath.Join(dir, "none.npy")),
+		"no clip with features has captions to": captionArgs(scenes, dir, "--captions", filepath.Join(test, "captions.json")),
+		"no such file":                          captionArgs(scenes, dir, "--features", filepath.Join(dir, "none.npy")),
 	} {
 		wantFailure(t, call(t, args...), says)
 	}
@@ -257,8 +249,7 @@ func TestVocabCaptioner_TellsTheCuts(t *testing.T) {
 	words := filepath.Join(t.TempDir(), "words.txt")
 	v := readJSON(t, must(t, "vocab", "--captioner", captions, "--json", "--output", words))
 	cuts := v["words_at_min_count"].(map[string]any)
-	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. ||
-		cuts["2"] != 1. {
+	if v["words"] != 4. || v["empty_captions"] != 1. || v["tokens_too_long"] != 1. || cuts["1"] != 4. || cuts["2"] != 1. {
 		t.Errorf("%v", v)
 	}
 	if lines := strings.Count(read(t, words), "\n"); lines != 5 {

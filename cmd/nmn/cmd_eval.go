@@ -65,8 +65,7 @@ scores with caption counts, observed labels or true labels in files of the same 
 	files.needs("counts", "captions-per-sample")
 	m := under(cmd, "Measures")
 	m.float(&e.options.Threshold, "threshold", "predict labels from this `probability`")
-	m.float(&e.options.PlugIn, "plug-in",
-		"also predict labels from this `probability`")
+	m.float(&e.options.PlugIn, "plug-in", "also predict labels from this `probability`")
 	m.int(&e.options.TopK, "top-k", "predict this many `labels` for the top-k measures")
 	out := under(cmd, "Output")
 	out.int(&e.classes, "classes", "also list this many best and worst `labels`", "[0,]")

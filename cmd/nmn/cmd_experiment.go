@@ -27,8 +27,7 @@ type experimentCommand struct {
 
 func newExperiment(p *program) *cobra.Command {
 	e := experimentCommand{sources: newSources(), Grid: experiment.New(run.DefaultConfig(),
-		filepath.Join("runs", "experiment")),
-		budget: 5 * time.Minute, metrics: newMetricsOptions(p)}
+		filepath.Join("runs", "experiment")), budget: 5 * time.Minute, metrics: newMetricsOptions(p)}
 	e.Rename = withFlags
 	cmd := &cobra.Command{
 		Use:   "experiment [DATA]",

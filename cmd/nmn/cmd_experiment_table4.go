@@ -48,18 +48,15 @@ validation.npy, validation.csv and, if you have test clips, test.npy and test.cs
 	d.int(&c.Data.ValidationSize, "validation-size", "validate captioners on this many `clips`")
 	d.int(&c.Data.TestSize, "test-size", "test on this many `clips`")
 	d.int(&c.Data.Frames, "frames", "draw this many `frames` for each clip")
-	d.int(&t.PerClip, "captions-per-clip",
-		"write this many `captions` for each clip")
+	d.int(&t.PerClip, "captions-per-clip", "write this many `captions` for each clip")
 	d.float(&c.Data.Noise, "noise", "replace this `share` of the captions that give labels")
 	d.int(&c.Train.Stage1Epochs, "stage1-epochs", "train the classifier alone for this many `epochs`")
 	d.int(&c.Train.Stage2Epochs, "stage2-epochs", "train baseline, NMN-FI and NMN-FD for this many `epochs`")
 	f := under(cmd, "Features of your own")
-	folders(f, &t.Features, "features",
-		"use concept probabilities in these `folders`, as name=folder,...")
+	folders(f, &t.Features, "features", "use concept probabilities in these `folders`, as name=folder,...")
 	e.excludes("features", "train-size", "validation-size", "test-size", "frames", "captions-per-clip", "noise",
 		"stage1-epochs", "stage2-epochs") // of moving scenes
-	f.file(&t.Captions, "captions", "read the captions of the clips from this `file`", "json",
-		"jsonl", "csv", "zip", "gz")
+	f.file(&t.Captions, "captions", "read the captions of the clips from this `file`", "json", "jsonl", "csv", "zip", "gz")
 	enum(under(cmd, "Captioner"), &t.Captioner.Preset, "preset", "start captioners from these `settings`",
 		session.Presets()...)
 	setFlags(under(cmd, "Captioner"), &t.settings)

@@ -23,18 +23,15 @@ import (
 func smallGrid(file, dir string, more ...string) []string {
 	return byRecipe("experiment", file, append(more, "--arms", "baseline,held-rates,soft-labels", "--seeds", "1,2",
 		"--set", "recipe.fold_epochs=2", "--noise-rates", "folds:2", "--set", "train.stage1_epochs=2",
-		"--set", "train.stage2_epochs=1", "--device", "cpu",
-		"--threads", "1",
-		"--run-dir", dir)...)
+		"--set", "train.stage2_epochs=1", "--device", "cpu", "--threads", "1", "--run-dir", dir)...)
 }
 
 // plainGrid is an experiment of the paper's form.
 func plainGrid(file, dir string, more ...string) []string {
-	return append([]string{"experiment", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
-		"net.hidden=[16]", "--batch-size",
-		"32", "--flips", "0.3:0.1", "--set", "recipe.form=paper", "--set", "train.stage1_epochs=2", "--set",
-		"train.stage2_epochs=1", "--device",
-		"cpu", "--threads", "1", "--run-dir", dir}, more...)
+	return append([]string{"experiment", file, "--set", "data.features.label_columns=[\"label_*\"]",
+		"--set", "net.hidden=[16]", "--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=paper",
+		"--set", "train.stage1_epochs=2", "--set", "train.stage2_epochs=1", "--device", "cpu", "--threads", "1",
+		"--run-dir", dir}, more...)
 }
 
 // sameExperiments holds what two experiments have left to each other: tables and page, and of all runs and recipes
@@ -91,8 +88,7 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 		list.Tasks[7].Complete || durable.Exists(dir) {
 		t.Fatalf("tasks %+v", list)
 	}
-	wantFailure(t, call(t, smallGrid(file, dir, "--task", "7", "-q")...),
-		"which is not complete: do that one first")
+	wantFailure(t, call(t, smallGrid(file, dir, "--task", "7", "-q")...), "which is not complete: do that one first")
 	for _, wave := range [][]int{{0, 1}, {2, 3, 4, 5, 6, 7}} {
 		order := rand.New(rand.NewPCG(uint64(processes), 0)).Perm(len(wave))
 		queue := make(chan int, len(wave))
@@ -125,9 +121,8 @@ func TestTasks_GoOnAfterTheDead(t *testing.T) {
 	skipShort(t, "kills and restarts processes")
 	file, whole, dir := weather(t, false), filepath.Join(t.TempDir(), "grid"), filepath.Join(t.TempDir(), "grid")
 	args := func(dir string, more ...string) []string {
-		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1", "--arms",
-			"baseline,nmn-fi",
-			"--seeds", "1,2", "--set", "train.stage1_epochs=4")...)
+		return plainGrid(file, dir, append(more, "--set", "train.checkpoint_steps=4", "--set", "train.log_steps=1",
+			"--arms", "baseline,nmn-fi", "--seeds", "1,2", "--set", "train.stage1_epochs=4")...)
 	}
 	must(t, args(whole, "-q")...)
 	cmd, _, _ := asCommand(args(dir, "--task", "0", "-v")...)

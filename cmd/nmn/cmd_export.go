@@ -52,13 +52,11 @@ the observed label, as a second output; other formats have the weights of the no
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	m.bool(&c.observed,
-		"observed", "include the noise model")
+	m.bool(&c.observed, "observed", "include the noise model")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write this `file`: .onnx, .safetensors or .npz", "onnx", "safetensors", "npz")
-	enum(out, &c.input, "input",
-		"make the .onnx `take` these pixels, normalised or 0 to 255",
-		inputNormalised, inputPixels)
+	enum(out, &c.input, "input", "make the .onnx `take` these pixels, normalised or 0 to 255", inputNormalised,
+		inputPixels)
 	out.bool(&c.asJSON, "json", "print what was written as JSON")
 	return cmd
 }
@@ -67,8 +65,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, path string) (er
 	ending := export.Ending(c.output)
 	switch {
 	case !slices.Contains(export.Endings, ending):
-		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz",
-			c.output)
+		return usagef("export: --output is %q, want the name of a file that ends in .onnx, .safetensors or .npz", c.output)
 	case ending != ".onnx" && c.input != inputNormalised:
 		return usagef("export: --input is for .onnx; %s files have weights", ending)
 	}

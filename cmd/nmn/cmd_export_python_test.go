@@ -39,8 +39,7 @@ func pythonOf(t *testing.T, script string, checks int, modules []string, plan []
 		for _, line := range plan {
 			lines.WriteString(strings.Join(line, "\t") + "\n")
 		}
-		return exec.CommandContext(t.Context(), name, script,
-			written(t, "plan", []byte(lines.String()))).CombinedOutput()
+		return exec.CommandContext(t.Context(), name, script, written(t, "plan", []byte(lines.String()))).CombinedOutput()
 	}
 	if output, err := run([][]string{append([]string{"has"}, modules...)}); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(output)), "\n")

@@ -91,8 +91,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	m.file(&c.options.FFmpeg, "ffmpeg", "take frames of videos with this `program`")
 	m.file(&c.list, "paths", "read the paths of pictures from this `file`, one a line", "txt", "gz")
 	out := under(cmd, "Output")
-	out.strings(&c.options.Outputs, "output",
-		"write each layer to a file, as `file,...`, .npy or .safetensors")
+	out.strings(&c.options.Outputs, "output", "write each layer to a file, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
 	out.output(&c.options.Labels, "output-labels", "write identifiers and labels to this .csv `file`", ".csv")
 	out.output(&c.options.Truth, "output-truth", "write identifiers and true labels to this .csv `file`", ".csv")
@@ -232,8 +231,7 @@ func (c *extractCommand) from(ctx context.Context, p *program, paths []string,
 	open func(context.Context, *watchedSession) (extractor, error)) (err error) {
 	var s *watchedSession
 	if len(paths) == 0 {
-		s, err = openWatched(ctx, p, c.config, metricsOptions{},
-			func(o *run.Options) { o.FeaturesAlone = c.weights != "" })
+		s, err = openWatched(ctx, p, c.config, metricsOptions{}, func(o *run.Options) { o.FeaturesAlone = c.weights != "" })
 		if err != nil {
 			return err
 		}
@@ -273,8 +271,7 @@ func (c *extractCommand) write(ctx context.Context, p *program, net extractor, p
 	}
 	for _, of := range done {
 		if _, err := fmt.Fprintf(p.out, "%s: %s of %s, %s\n", of.File, text.Count(of.Rows, "rows"),
-			text.Count(of.Features, "features"),
-			of.Layer); err != nil {
+			text.Count(of.Features, "features"), of.Layer); err != nil {
 			return err
 		}
 	}

@@ -36,8 +36,7 @@ func (c *extractCommand) args(cmd *cobra.Command, args []string) error {
 func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []string) error {
 	for _, one := range c.sources.given {
 		if slices.Contains([]string{"data.fit", "data.resize", "data.orientation"}, one.Key) {
-			return usagef("extract: %s is for a MODEL of nmn, not for --weights: leave it out",
-				one.Key)
+			return usagef("extract: %s is for a MODEL of nmn, not for --weights: leave it out", one.Key)
 		}
 	}
 	if cmd.Flags().Changed("checkpoint") {
@@ -65,8 +64,7 @@ func (c *extractCommand) pretrained(cmd *cobra.Command, p *program, paths []stri
 		if s != nil {
 			return s.OpenBackbone(ctx, c.weights, c.about)
 		}
-		return run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log,
-			Message: p.message})
+		return run.OpenBackbone(ctx, c.weights, c.about, run.ModelOptions{Run: c.config.Run, Log: p.log, Message: p.message})
 	})
 }
 

@@ -44,8 +44,7 @@ and related settings. nmn extract computes features with a net.`),
 		ValidArgsFunction: completeFiles("npy", "npz", "safetensors", "csv", "tsv", "parquet", "arff", "gz"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}
-	under(cmd, "Features").file(&c.labels, "labels",
-		"read the labels from this `file`", "xml", "npy", "npz",
+	under(cmd, "Features").file(&c.labels, "labels", "read the labels from this `file`", "xml", "npy", "npz",
 		"safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
 	setFlags(under(cmd, "Features"), &c.settings)
 	out := under(cmd, "Output")
@@ -95,8 +94,7 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 func writeLabelTable(path string, t *features.Table) error {
 	if t.Labels == nil {
 		return usagef(
-			"features: %s has no labels: give their columns (--set data.features.label_columns=...) or their file "+
-				"(--labels)",
+			"features: %s has no labels: give their columns (--set data.features.label_columns=...) or their file (--labels)",
 			t.Name)
 	}
 	k := len(t.Labels.Words)

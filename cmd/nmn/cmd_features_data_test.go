@@ -29,10 +29,8 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 		dir := t.TempDir()
 		must(t, "experiment", file("scene-train.arff.gz"), "--labels", file("scene.xml"),
 			"--set", "data.features.test.features="+file("scene-test.arff.gz"), "--arms", "stage1", "--flips", c.flips,
-			"--seeds", "1,2,3,4",
-			"--set", "data.validation_share=0", "--set", "train.patience=0", "--set", "train.evaluate_epochs=0", "--set",
-			"train.stage1_epochs=6",
-			"--run-dir", dir, "-q")
+			"--seeds", "1,2,3,4", "--set", "data.validation_share=0", "--set", "train.patience=0",
+			"--set", "train.evaluate_epochs=0", "--set", "train.stage1_epochs=6", "--run-dir", dir, "-q")
 		var ap, brier float64
 		results, err := filepath.Glob(filepath.Join(dir, "*", "*", "stage1", run.ResultFile))
 		if err != nil || len(results) != 4 {

@@ -140,9 +140,8 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	out := must(t, "features", path("bad.npy"), "--labels", path("y.csv"))
 	wantParts(t, out, "1 on no row: l_no", "1 on every row: l_all", "unusable     2 rows",
 		"bad.npy\", row 3, column 2 is NaN", "--set data.features.missing_values=mean")
-	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"), "--set",
-		"data.features.missing_values=mean",
-		"--json"))
+	v := readJSON(t, must(t, "features", path("bad.npy"), "--labels", path("y.csv"),
+		"--set", "data.features.missing_values=mean", "--json"))
 	if v["unusable_rows"] != 1. || !strings.Contains(fmt.Sprint(v["first_unusable"]), "row 4, column 1 is +Inf") ||
 		fmt.Sprint(v["labels_on_no_row"]) != "[l_no]" {
 		t.Errorf("described as %v", v)
@@ -176,11 +175,10 @@ func TestFeatures_RecipeOnLabelsThatAreAllEqual(t *testing.T) {
 	}
 	file := filepath.Join(dir, "x.csv")
 	write(t, file, b.String())
-	c := succeeds(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]", "--set",
-		"data.validation_share=0",
-		"--set", "train.patience=0", "--set", "recipe.form=estimate", "--noise-rates", "folds:2",
-		"--set", "recipe.fold_epochs=2",
-		"--set", "recipe.epochs=1", "--run-dir", filepath.Join(dir, "run"))
+	c := succeeds(t, "train", "--set", "net.hidden=[2]", file, "--set", "data.features.label_columns=[\"l_*\"]",
+		"--set", "data.validation_share=0", "--set", "train.patience=0", "--set", "recipe.form=estimate",
+		"--noise-rates", "folds:2", "--set", "recipe.fold_epochs=2", "--set", "recipe.epochs=1",
+		"--run-dir", filepath.Join(dir, "run"))
 	wantParts(t, c.err, "rates   none of 2 labels is present and absent often enough")
 	rates := read(t, filepath.Join(dir, "run", report.RatesFile))
 	for _, word := range []string{"l_no", "l_all"} {

@@ -104,8 +104,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if err != nil {
 		return err
 	}
-	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources),
-		"workers", c.options.Workers)
+	p.log.Info("frames", "ffmpeg", tool.Path, "version", tool.Version, "clips", len(sources), "workers", c.options.Workers)
 	if show := p.counted("frames", "clips"); show != nil {
 		c.options.Notify = func(f frames.Progress) { show(f.Done-f.Before, f.Clips-f.Before) }
 	}
@@ -181,8 +180,7 @@ func tellFrames(s frames.Summary) string {
 		brief(time.Duration(s.Seconds*float64(time.Second))))
 	if s.LeftOut+s.Damaged > 0 {
 		line += fmt.Sprintf("; %s left out and %d damaged clips kept: see %s there", text.Count(s.LeftOut, "clips"),
-			s.Damaged,
-			frames.ProblemsName)
+			s.Damaged, frames.ProblemsName)
 	}
 	return line
 }

@@ -63,8 +63,7 @@ func TestFrames_Usage(t *testing.T) {
 	}
 	wantFailure(t, call(t, "frames", dir, "--output", dir), "there is no clip")
 	writeNoise(t, filepath.Join(dir, "a.y4m"), 16, 16, 1, 1)
-	wantFailure(t, call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")),
-		"apt install ffmpeg")
+	wantFailure(t, call(t, "frames", dir, "--output", dir, "--ffmpeg", filepath.Join(dir, "none")), "apt install ffmpeg")
 }
 
 func TestFrames_MakesChecksAndGoesOn(t *testing.T) {

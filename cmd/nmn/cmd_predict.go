@@ -61,8 +61,7 @@ control characters, such as \x1b.`),
 	}
 	m := under(cmd, "Model")
 	checkpointFlag(m, &c.checkpoint)
-	m.bool(&c.options.Observed, "observed",
-		"predict observed labels, p(z=1), instead of true labels, p(y=1)")
+	m.bool(&c.options.Observed, "observed", "predict observed labels, p(z=1), instead of true labels, p(y=1)")
 	w := under(cmd, "Labels")
 	w.int(&c.options.Top, "top", "print at most this many `labels` of each picture", "[0,]")
 	w.float(&c.options.Threshold, "threshold", "print labels from this `probability`; -1 finds the best")
@@ -134,8 +133,7 @@ func tellThreshold(p *program, predictions *run.Predictions) {
 		run.FromPredictions: these,
 	}[predictions.ThresholdFrom]
 	if source != "" && !p.quiet {
-		fmt.Fprintf(p.err, "threshold %.3f: best expected F1 on %s; --threshold changes it\n",
-			predictions.Threshold, source)
+		fmt.Fprintf(p.err, "threshold %.3f: best expected F1 on %s; --threshold changes it\n", predictions.Threshold, source)
 	}
 }
 

@@ -193,9 +193,8 @@ func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 	if err := report.Write(p.out, report.Text, report.Facts("Verdicts", out.Summary())); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "\nReport: %s. To quote: %s. Record: %s.\n",
-		filepath.Join(r.Dir, paper.PageFile), filepath.Join(r.Dir, paper.MarkdownFile),
-		filepath.Join(r.Dir, paper.RecordFile))
+	_, err := fmt.Fprintf(p.out, "\nReport: %s. To quote: %s. Record: %s.\n", filepath.Join(r.Dir, paper.PageFile),
+		filepath.Join(r.Dir, paper.MarkdownFile), filepath.Join(r.Dir, paper.RecordFile))
 	return err
 }
 

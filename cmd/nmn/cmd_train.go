@@ -192,8 +192,8 @@ func (t *trainCommand) writeOutcome(o *run.Outcome) error {
 		return err
 	}
 	title := fmt.Sprintf("%s, %s, measured on %d held-out %s (%s) with %d %s", o.Arm.Title(o.MIL),
-		text.Count(o.Steps, "steps"),
-		o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes, report.ClassNoun(o.Evaluation))
+		text.Count(o.Steps, "steps"), o.Evaluation.Bags, t.config.Data.Samples(), o.Split, o.Evaluation.Classes,
+		report.ClassNoun(o.Evaluation))
 	return report.Write(t.out, report.Text, report.SummaryTable(title, o.Evaluation))
 }
 

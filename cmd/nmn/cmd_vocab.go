@@ -194,7 +194,6 @@ func (c *vocabCommand) writeCounts(ctx context.Context, p *program, path string)
 		return err
 	}
 	return p.print(c.asJSON, map[string]any{"folder": c.counts, "clips": len(rest.IDs), "left_out": left,
-		"features": words.AtLeast(0)},
-		"%s: %s, counts of %s; %s with too few captions left out\n", c.counts, text.Count(len(rest.IDs), "clips"),
-		text.Count(words.AtLeast(0), "words"), text.Count(left, "clips"))
+		"features": words.AtLeast(0)}, "%s: %s, counts of %s; %s with too few captions left out\n", c.counts,
+		text.Count(len(rest.IDs), "clips"), text.Count(words.AtLeast(0), "words"), text.Count(left, "clips"))
 }

@@ -18,8 +18,7 @@ func TestWeights_WhatIsInAFile(t *testing.T) {
 	tensors := v["tensors"].([]any)
 	first := tensors[0].(map[string]any)
 	if v["format"] != "safetensors" || len(tensors) != 1 || first["name"] != "a" || first["dtype"] != "F32" ||
-		v["vgg16"] != nil ||
-		!strings.Contains(v["misfit"].(string), "features.0.weight") {
+		v["vgg16"] != nil || !strings.Contains(v["misfit"].(string), "features.0.weight") {
 		t.Errorf("%v", v)
 	}
 	wantParts(t, must(t, "weights", file), "not the weights of VGG16", "2×3")

@@ -16,8 +16,7 @@ func TestWeights_OfAVisionTransformer(t *testing.T) {
 	text := must(t, "weights", filepath.Join(transformers, "hf_clip.safetensors"))
 	wantParts(t, text, "ViT-24/4, layout Hugging Face, CLIP: 2 blocks of width 24", "GELU quick",
 		"shorter side to 16, bicubic, middle 16×16, mean [0.48145467 0.4578275 0.40821072]",
-		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ",
-		"text_model.final_layer_norm.weight")
+		"cls 24, mean 24, cls+mean 48, embedding 12", "3 tensors of no use here: ", "text_model.final_layer_norm.weight")
 	told := readJSON(t, must(t, "weights", filepath.Join(transformers, "dinov2_reg4.safetensors"), "--json"))
 	net := told["transformer"].(map[string]any)
 	if net["layout"] != "DINOv2" || net["registers"] != 4. || net["layer_scale"] != true || told["misfit"] != nil ||

@@ -83,8 +83,7 @@ func TestTrain_OnCaptionsWithValidationFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "train", "--preset", "scenes", captions, "--images", images, "--set", "data.val_captions="+valCaptions,
 		"--set", "data.val_images="+valImages, "--set", "data.vocabulary_size=30", "--arm", "nmn-fd", "--epochs", "1",
-		"--set", "net.width=0.5",
-		"--run-dir", dir)
+		"--set", "net.width=0.5", "--run-dir", dir)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "test" || o.Evaluation.Bags != 10 || o.Evaluation.Classes != 30 {
 		t.Errorf("outcome %+v, %v; want 30 words on half of the 20 validation pictures", o, err)

@@ -64,8 +64,7 @@ func fakeCUDNN(t *testing.T) string {
 func on(t *testing.T, libcuda, libcudnn, cache string, args ...string) called {
 	t.Helper()
 	cmd, out, stderr := asCommand(args...)
-	cmd.Env = append(cmd.Env, cuda.DriverVariable+"="+libcuda, cudnn.LibraryVariable+"="+libcudnn,
-		"XDG_CACHE_HOME="+cache)
+	cmd.Env = append(cmd.Env, cuda.DriverVariable+"="+libcuda, cudnn.LibraryVariable+"="+libcudnn, "XDG_CACHE_HOME="+cache)
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
@@ -96,11 +95,9 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
-			insisted := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "cuda",
-				"--run-dir", dir)...)
+			insisted := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "cuda", "--run-dir", dir)...)
 			if insisted.code != exitFailure || insisted.out != "" || durable.Exists(dir) {
-				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, durable.Exists(dir),
-					insisted.out)
+				t.Errorf("--device cuda: exit code %d, run folder %v, %q", insisted.code, durable.Exists(dir), insisted.out)
 			}
 			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1",
 				"--set", "train.max_steps=1", "--run-dir", dir)...)

@@ -72,8 +72,7 @@ func TestEpochs_OfAnExperiment(t *testing.T) {
 	args := tiny("experiment", "--size", "quick", "--run-dir", dir, "--arms", "baseline,nmn-fi", "--seeds", "1,2",
 		"--set", "train.stage2_epochs=3", "--set", "each_epoch=true")
 	out := must(t, args...)
-	if !strings.Contains(out, "at its best epoch, chosen by the true labels") ||
-		strings.Contains(out, "every epoch,") {
+	if !strings.Contains(out, "at its best epoch, chosen by the true labels") || strings.Contains(out, "every epoch,") {
 		t.Errorf("want the table at the best epochs alone:\n%s", out)
 	}
 	if again := must(t, args...); again != out {

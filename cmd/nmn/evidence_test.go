@@ -99,12 +99,10 @@ func witnessed(t *testing.T, named bool) (features, evidence string) {
 
 // byEvidence is a command line on such files that takes a moment.
 func byEvidence(features, evidence, dir string, args ...string) []string {
-	return append([]string{"train", features, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
-		"net.hidden=[16]",
-		"--batch-size", "32", "--set", "data.validation_share=0", "--set", "train.stage1_epochs=6", "--set",
-		"train.stage2_epochs=4",
-		"--set", "train.patience=0", "--learning-rate", "0.01", "--set", "data.evidence=" + evidence, "--run-dir", dir, "-q"},
-		args...)
+	return append([]string{"train", features, "--set", "data.features.label_columns=[\"label_*\"]",
+		"--set", "net.hidden=[16]", "--batch-size", "32", "--set", "data.validation_share=0",
+		"--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=4", "--set", "train.patience=0",
+		"--learning-rate", "0.01", "--set", "data.evidence=" + evidence, "--run-dir", dir, "-q"}, args...)
 }
 
 // What two annotators say, each as far as it is to be trusted, teaches more than the labels of one; without a choice

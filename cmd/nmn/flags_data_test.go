@@ -20,8 +20,7 @@ func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
 	for _, command := range onScenes {
 		for _, flag := range [][]string{{"--images", mine}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
 			{"--set", "data.val_captions=c.json"}, {"--set", "data.frames_dir=f/"}, {"--max-bad-samples", "0"}} {
-			wantUsage(t, call(t, append([]string{command}, flag...)...),
-				" has no effect on the built-in scenes: give ", command)
+			wantUsage(t, call(t, append([]string{command}, flag...)...), " has no effect on the built-in scenes: give ", command)
 		}
 	}
 	wantUsage(t, call(t, "config", "--config", written(t, "nmn.yaml", "data:\n  images: "+mine+"\n")),

@@ -26,8 +26,7 @@ func newMetricsOptions(p *program) metricsOptions {
 
 // metricsFlags declares the flags of commands that train.
 func metricsFlags(r group, m *metricsOptions) {
-	r.string(&m.address, "metrics-addr",
-		"serve Prometheus metrics on this `port` or host:port (or "+metricsVariable+")")
+	r.string(&m.address, "metrics-addr", "serve Prometheus metrics on this `port` or host:port (or "+metricsVariable+")")
 	r.string(&m.push, "metrics-push", "push metrics to the Pushgateway at this `URL` (or "+pushVariable+")")
 	r.string(&m.run, "run-name", "set the `name` of the run in metrics")
 	r.rare("metrics-push", "run-name")

@@ -284,8 +284,7 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 	case table && gives("data.features.train.labels"):
 		found = dataset.Recognised{Kind: dataset.Features, Text: "features, because --labels is given"}
 	case table && gives("data.images") && found.Kind == dataset.Features:
-		found = dataset.Recognised{Kind: dataset.Manifest,
-			Text: "a list of pictures or clips, because --images is given"}
+		found = dataset.Recognised{Kind: dataset.Manifest, Text: "a list of pictures or clips, because --images is given"}
 	}
 	of := []*document.Setting{document.TextSetting("data.set", string(found.Kind), false)}
 	if key := found.Kind.Key(); key != "" {

@@ -65,8 +65,7 @@ const sharedMemory = "btl_vader_backing_directory"
 
 // command returns a command that runs on a host.
 func (h *hosts) command(i int, args ...string) *exec.Cmd {
-	return exec.Command("nsenter", slices.Concat([]string{"--target", fmt.Sprint(h.pids[i]), "--net", "--uts"},
-		args)...)
+	return exec.Command("nsenter", slices.Concat([]string{"--target", fmt.Sprint(h.pids[i]), "--net", "--uts"}, args)...)
 }
 
 func (h *hosts) on(i int, args ...string) {
@@ -97,9 +96,8 @@ func killHost(pid int) {
 
 // train is mpirun on host a, with two ranks of a training on each host.
 func (h *hosts) train(args ...string) (cmd *exec.Cmd, stderr *output) {
-	cmd = h.command(0, slices.Concat([]string{"mpirun", "--oversubscribe", "--host", "10.213.0.1:2,10.213.0.2:2",
-		"--mca", "plm_rsh_agent", h.agent, "--mca", sharedMemory, h.t.TempDir(),
-		"-x", "NMN_TEST_AS_COMMAND", os.Args[0]}, args)...)
+	cmd = h.command(0, slices.Concat([]string{"mpirun", "--oversubscribe", "--host", "10.213.0.1:2,10.213.0.2:2", "--mca",
+		"plm_rsh_agent", h.agent, "--mca", sharedMemory, h.t.TempDir(), "-x", "NMN_TEST_AS_COMMAND", os.Args[0]}, args)...)
 	cmd.Env = ofMPI(h.t)
 	stderr = new(output)
 	cmd.Stderr = stderr

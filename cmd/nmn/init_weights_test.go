@@ -111,8 +111,7 @@ func caffeModel(t *testing.T, net *model.Net) string {
 			}
 			var blob, data []byte
 			for d, n := range dims {
-				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType),
-					uint64(n))
+				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType), uint64(n))
 			}
 			for _, v := range values {
 				data = protowire.AppendFixed32(data, math.Float32bits(v))
@@ -171,12 +170,10 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 				var messages, log bytes.Buffer
 				weights := &run.WeightLoader{Log: slog.New(slog.NewTextHandler(&log, nil)),
 					Notify: func(m run.Message) { messages.WriteString(m.Text) }}
-				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file,
-					WeightsClassifier: classifier}
+				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: classifier}
 				check(t, weights.Load(net, n, testVocabulary(t, 5)))
 				sameParams(t, source, net, func(name string) bool {
-					return classifier ||
-						!strings.HasPrefix(name, "head.fc8")
+					return classifier || !strings.HasPrefix(name, "head.fc8")
 				})
 				table := messages.String()
 				wantParts(t, table, "conv1_1", "8×3×3×3", "fc6", "conv5_3")

@@ -24,9 +24,8 @@ import (
 func TestTrain_KilledTwentyTimes(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "kills and restarts processes")
-	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6", "--set",
-		"train.keep_best=1",
-		"--set", "each_epoch=true")...)
+	killedRunEqualsWhole(t, 20, tiny("train", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=6",
+		"--set", "train.keep_best=1", "--set", "each_epoch=true")...)
 }
 
 // killedRunEqualsWhole kills a run of killSteps steps the given number of times and resumes it. args lack the run

@@ -55,24 +55,22 @@ func (w *formWriter) of(i int) []string {
 func labelForms() map[string]labelForm {
 	number := map[string]int{"red": 0, "green": 1, "blue": 2, "thing": 3}
 	return map[string]labelForm{
-		"folders": {says: "a folder of pictures for each", single: true,
-			write: func(w *formWriter) {
-				w.pictures(func(i int) string { return fmt.Sprintf("%s/%d.png", colours[i%3], i) })
-			}},
-		"COCO": {source: "annotations/instances_all.json", says: "categories of COCO",
-			write: func(w *formWriter) {
-				w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
-				var images, objects []string
-				for i := range w.n {
-					images = append(images, fmt.Sprintf(`{"id": %d, "file_name": "%d.png"}`, i, i))
-					for _, name := range w.of(i) {
-						objects = append(objects, fmt.Sprintf(`{"image_id": %d, "category_id": %d}`, i, number[name]))
-					}
+		"folders": {says: "a folder of pictures for each", single: true, write: func(w *formWriter) {
+			w.pictures(func(i int) string { return fmt.Sprintf("%s/%d.png", colours[i%3], i) })
+		}},
+		"COCO": {source: "annotations/instances_all.json", says: "categories of COCO", write: func(w *formWriter) {
+			w.pictures(func(i int) string { return fmt.Sprintf("images/%d.png", i) })
+			var images, objects []string
+			for i := range w.n {
+				images = append(images, fmt.Sprintf(`{"id": %d, "file_name": "%d.png"}`, i, i))
+				for _, name := range w.of(i) {
+					objects = append(objects, fmt.Sprintf(`{"image_id": %d, "category_id": %d}`, i, number[name]))
 				}
-				w.file("annotations/instances_all.json", fmt.Sprintf(`{"images": [%s], "annotations": [%s], "categories": [`+
-					`{"id": 0, "name": "red"}, {"id": 1, "name": "green"}, {"id": 2, "name": "blue"}, {"id": 3, "name": "thing"}]}`,
-					strings.Join(images, ","), strings.Join(objects, ",")))
-			}},
+			}
+			w.file("annotations/instances_all.json", fmt.Sprintf(`{"images": [%s], "annotations": [%s], "categories": [`+
+				`{"id": 0, "name": "red"}, {"id": 1, "name": "green"}, {"id": 2, "name": "blue"}, {"id": 3, "name": "thing"}]}`,
+				strings.Join(images, ","), strings.Join(objects, ",")))
+		}},
 		"blanks": {source: "list.csv", says: "separated by blanks in the column tags",
 			args: []string{"--set", "data.label_form=blanks"}, write: func(w *formWriter) {
 				w.pictures(func(i int) string { return fmt.Sprintf("%d.png", i) })
@@ -105,10 +103,8 @@ func TestTrain_OnEveryFormOfLabels(t *testing.T) {
 			w := &formWriter{t, t.TempDir(), 36}
 			f.write(w)
 			data := append([]string{"--preset", "scenes", "--set", "data.manifest=" +
-				filepath.Join(w.dir, filepath.FromSlash(f.source)),
-				"--set", "net.width=0.5", "--batch-size", "8", "--epochs", "1", "--device", "cpu", "--set",
-				"data.validation_share=0.25",
-				"--set", "data.test_share=0.25"}, f.args...)
+				filepath.Join(w.dir, filepath.FromSlash(f.source)), "--set", "net.width=0.5", "--batch-size", "8", "--epochs", "1",
+				"--device", "cpu", "--set", "data.validation_share=0.25", "--set", "data.test_share=0.25"}, f.args...)
 			classes := 4
 			if f.single {
 				classes = 3

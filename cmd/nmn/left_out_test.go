@@ -44,9 +44,8 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 		args = append(args, "--preset", "scenes", "--set", "net.width=0.25")
 	}
 	content := readBytes(t, files[0])
-	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666), os.WriteFile(files[1],
-		nil, 0o666),
-		os.Remove(files[2])} {
+	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666),
+		os.WriteFile(files[1], nil, 0o666), os.Remove(files[2])} {
 		check(t, err)
 	}
 	return args, whole
@@ -99,15 +98,13 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 				args := func(dir string) []string {
 					return slices.Concat([]string{"train"}, data, settings, []string{"--epochs", "1", "--batch-size", "4",
 						"--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--max-bad-samples", "4", "--seed", "3",
-						"--threads", "1",
-						"--device", "cpu", "--run-dir", dir})
+						"--threads", "1", "--device", "cpu", "--run-dir", dir})
 				}
 				c := call(t, args(dir)...)
 				if c.code != exitOK || strings.Count(c.err, "cannot be used and are left out") != 1 {
 					t.Fatalf("exit code %d: %s", c.code, c.err)
 				}
-				if page := read(t, filepath.Join(dir, "report.html")); !strings.Contains(page,
-					"cannot be used and are left out") {
+				if page := read(t, filepath.Join(dir, "report.html")); !strings.Contains(page, "cannot be used and are left out") {
 					t.Error("the page does not tell what was left out")
 				}
 				must(t, "eval", dir)
@@ -144,9 +141,8 @@ func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			data, _ := spoiled(t, kind)
 			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "baseline,nmn-fd,held-rates",
-				"--seeds", "1,2", "--epochs", "1",
-				"--batch-size", "4", "--max-bad-samples", "4", "--threads", "1", "--device", "cpu", "--run-dir",
-				filepath.Join(t.TempDir(), "grid")})
+				"--seeds", "1,2", "--epochs", "1", "--batch-size", "4", "--max-bad-samples", "4", "--threads", "1",
+				"--device", "cpu", "--run-dir", filepath.Join(t.TempDir(), "grid")})
 			if at := slices.Index(args, "--mil"); at >= 0 {
 				args[at] = "--mil=on" // it has a third value here
 				args = append(args, "--set", "train.batch_size_mil=4")
@@ -179,8 +175,7 @@ func TestMaxBadSamples_AllowedWhenTheRunHasBegun(t *testing.T) {
 			c := call(t, slices.Concat([]string{"train", filepath.Join(data, "captions_train2014.json"), "--images",
 				filepath.Join(data, "images"), "--vocab", filepath.Join(data, "vocabulary.txt"), "--preset", "scenes", "--set",
 				"net.width=0.25"}, settings, []string{"--epochs", "1", "--batch-size", "4", "--set", "train.checkpoint_steps=1",
-				"--set", "train.log_steps=1", "--threads",
-				"1", "--device", "cpu", "--run-dir", dir})...)
+				"--set", "train.log_steps=1", "--threads", "1", "--device", "cpu", "--run-dir", dir})...)
 			wantFailure(t, c, "--max-bad-samples")
 			must(t, goOn(dir, "--max-bad-samples", "1")...)
 			must(t, "eval", dir)

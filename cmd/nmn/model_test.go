@@ -129,8 +129,7 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 	}
 	check(t, os.Symlink("b.jpg", filepath.Join(links, "b.jpg")))
 	c := call(t, "predict", dir, links, "--top", "1")
-	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) ||
-		!strings.Contains(c.err, "b.jpg") {
+	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) || !strings.Contains(c.err, "b.jpg") {
 		t.Errorf("exit code %d, %q, %q; want a.jpg, and b.jpg left out", c.code, c.out, c.err)
 	}
 }

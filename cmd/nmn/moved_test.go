@@ -16,16 +16,13 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	t.Chdir(work)
 	must(t, "scenes", "data", "--number", "40")
 	place := func(folder string) []string {
-		return []string{"--set", "data.captions=" + filepath.Join(folder, "captions_train2014.json"), "--images",
-			filepath.Join(folder, "images"),
-			"--vocab", filepath.Join(folder, "vocabulary.txt")}
+		return []string{"--set", "data.captions=" + filepath.Join(folder, "captions_train2014.json"),
+			"--images", filepath.Join(folder, "images"), "--vocab", filepath.Join(folder, "vocabulary.txt")}
 	}
 	args := func(dir string) []string {
 		return append([]string{"train", "--run-dir", dir, "--preset", "scenes", "--set", "net.width=0.5", "--arm", "baseline",
-			"--epochs", "2",
-			"--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1", "--device", "cpu",
-			"--threads", "1"},
-			place("data")...)
+			"--epochs", "2", "--batch-size", "4", "--set", "train.checkpoint_steps=1", "--set", "train.log_steps=1",
+			"--device", "cpu", "--threads", "1"}, place("data")...)
 	}
 	must(t, args("whole")...)
 	interruptAfter(t, "run", args("run")...)
@@ -100,9 +97,8 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	rows, of := featureRows(60)
 	write(t, "x.csv", csvText("id,x1,x2", rows...))
 	write(t, labels, csvText("id,cat,dog", of...))
-	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels, "--arm",
-		"baseline", "--epochs", "1",
-		"--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
+	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels,
+		"--arm", "baseline", "--epochs", "1", "--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
 	check(t, os.CopyFS(copied, os.DirFS(work)))
 	t.Chdir(copied)
@@ -140,8 +136,7 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	tree, dir := classFolders(t, 30), filepath.Join(t.TempDir(), "run")
 	args := func(epochs string) []string {
 		return []string{"train", tree, "--set", "net.arch=scenes", "--set", "net.width=0.5", "--input-size", "48",
-			"--arm", "stage1",
-			"--epochs", epochs, "--batch-size", "8", "--device", "cpu", "--run-dir", dir}
+			"--arm", "stage1", "--epochs", epochs, "--batch-size", "8", "--device", "cpu", "--run-dir", dir}
 	}
 	must(t, args("1")...)
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -98,14 +98,12 @@ func TestTrain_OnMSRVTT(t *testing.T) {
 	annotations, dir := writeMSRVTT(t, 12, 20), filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "--preset", "scenes", annotations, "--arm", "nmn-fi", "--epochs", "1",
 		"--set", "net.width=0.5", "--batch-size", "4", "--set", "data.captions_per_sample=20", "--noise", "0.35",
-		"--run-dir", dir,
-		"--set", "data.frames_dir=" + writeFrames(t, 12)}
+		"--run-dir", dir, "--set", "data.frames_dir=" + writeFrames(t, 12)}
 	must(t, args...)
 	o, err := run.ReadOutcome(dir)
 	if err != nil || o.Split != "validation" || o.Evaluation.Bags != 4 || o.Evaluation.CaptionsPerSample != 20 ||
 		o.Noise != .35 {
-		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o,
-			err)
+		t.Errorf("outcome %+v, %v; want the four clips of the split validate with 20 captions, and noise of 7 in 20", o, err)
 	}
 	must(t, "eval", dir, "--split", "validation")
 }

@@ -93,8 +93,7 @@ func screen(written string) string {
 			case strings.HasPrefix(string(runes), "\x1b[K"):
 				cells, runes = cells[:at], runes[3:]
 			default:
-				cells, runes = append(cells[:at],
-					append([]rune{runes[0]}, cells[min(at+1, len(cells)):]...)...), runes[1:]
+				cells, runes = append(cells[:at], append([]rune{runes[0]}, cells[min(at+1, len(cells)):]...)...), runes[1:]
 				at++
 			}
 		}
@@ -179,10 +178,9 @@ func TestExperiment_TellsWhichRunsTrain(t *testing.T) {
 		got = append(got, line)
 	}
 	more := func(runs string) string { return runs + ", by the time that those so far took" }
-	want := []string{"noise 20 %, seed 1 (1 of 4)", "stage 1", more("3 more runs"),
-		"noise 20 %, seed 2 (2 of 4)", "stage 1", more("2 more runs"),
-		"noise 40 %, seed 1 (3 of 4)", "stage 1", more("one more run"), "noise 40 %, seed 2 (4 of 4)", "stage 1", "report",
-		"next", ""}
+	want := []string{"noise 20 %, seed 1 (1 of 4)", "stage 1", more("3 more runs"), "noise 20 %, seed 2 (2 of 4)",
+		"stage 1", more("2 more runs"), "noise 40 %, seed 1 (3 of 4)", "stage 1", more("one more run"),
+		"noise 40 %, seed 2 (4 of 4)", "stage 1", "report", "next", ""}
 	if !slices.Equal(got, want) {
 		t.Errorf("standard error\n%s\nwant lines that start\n%s", c.err, strings.Join(want, "\n"))
 	}

@@ -19,12 +19,10 @@ import (
 // Files and arguments of trainings of about a second, in the folder where the ranks work.
 var (
 	ofPictures = []string{"train", "--preset", "scenes", "--set", "data.captions=pictures/captions_train2014.json",
-		"--images",
-		"pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1", "--batch-size", "8",
-		"--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
+		"--images", "pictures/images", "--vocab", "pictures/vocabulary.txt", "--arm", "stage1", "--epochs", "1",
+		"--batch-size", "8", "--set", "net.width=0.5", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
 	ofFeatures = []string{"train", "--set", "data.features.train.features=x.csv", "--labels", "y.csv", "--arm", "baseline",
-		"--epochs", "2", "--set", "net.hidden=[4]",
-		"--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
+		"--epochs", "2", "--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1", "-q", "--run-dir", "run"}
 )
 
 // layData makes what these trainings learn from.

@@ -96,8 +96,7 @@ func ranksOf(mpirun int) (pids []int) {
 // onFour is a training that four ranks do in about a second.
 func onFour(dir string) []string {
 	return tiny("train", "--arm", "nmn-fd", "--set", "train.stage1_epochs=4", "--set", "train.stage2_epochs=4",
-		"--batch-size", "12", "-q",
-		"--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--run-dir", dir)
+		"--batch-size", "12", "-q", "--set", "train.checkpoint_steps=2", "--set", "train.log_steps=1", "--run-dir", dir)
 }
 
 // A rank that dies ends the job, and the same command continues to the exact numbers of an undisturbed job.

@@ -157,8 +157,7 @@ func TestRanks_TrainWhatOneProcessTrains(t *testing.T) {
 		}
 		args := func(dir, seed string) []string {
 			return tiny("train", "--arm", string(arm), "--run-dir", dir, "--batch-size", "7", "--set", "train.optimizer=sgd",
-				"-q",
-				"--seed", seed, "--set", "net.width=0.25", "--set", "data.train_size=64")
+				"-q", "--seed", seed, "--set", "net.width=0.25", "--set", "data.train_size=64")
 		}
 		for _, n := range ranks {
 			one := filepath.Join(t.TempDir(), "run")

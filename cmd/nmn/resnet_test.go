@@ -10,10 +10,9 @@ import (
 
 // tinyResNet is tiny with a narrow ResNet-18.
 func tinyResNet(command string, args ...string) []string {
-	return append([]string{command, "--net", "resnet18", "--set", "net.width=0.125", "--input-size", "48", "--set",
-		"data.train_size=48",
-		"--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1", "--device", "cpu", "--threads",
-		"1"}, args...)
+	return append([]string{command, "--net", "resnet18", "--set", "net.width=0.125", "--input-size", "48",
+		"--set", "data.train_size=48", "--set", "data.validation_size=16", "--set", "data.test_size=16", "--epochs", "1",
+		"--device", "cpu", "--threads", "1"}, args...)
 }
 
 // A residual net learns by arms of every kind, with instances and without: TestRanks_TrainWhatOneProcessTrains goes

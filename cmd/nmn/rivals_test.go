@@ -29,10 +29,8 @@ func TestRivals_InOneExperiment(t *testing.T) {
 		if arm == recipe.BaselineEarly {
 			epochs = first
 		}
-		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs ||
-			o.Before != first {
-			t.Errorf("%s: %d steps, stage 1 of %d epochs; want %d epochs of %d steps", arm, o.Steps, o.Before, epochs,
-				steps)
+		if o.Steps != steps*epochs || len(epochRows(t, filepath.Join(group, string(arm)))) != epochs || o.Before != first {
+			t.Errorf("%s: %d steps, stage 1 of %d epochs; want %d epochs of %d steps", arm, o.Steps, o.Before, epochs, steps)
 		}
 	}
 	// Ended by folds, the baseline is stage 1 as the recipe trains it.
@@ -111,8 +109,7 @@ func TestRivals_RefuseWhatTheyCannotDo(t *testing.T) {
 	}
 	file, _, labels := featureData(t)
 	for _, arm := range []string{"clean", "forward-true"} {
-		c := call(t, "train", file, "--labels", labels, "--arm", arm, "-q",
-			"--run-dir", filepath.Join(t.TempDir(), "run"))
+		c := call(t, "train", file, "--labels", labels, "--arm", arm, "-q", "--run-dir", filepath.Join(t.TempDir(), "run"))
 		wantUsage(t, c, "arm "+arm+" needs the true labels")
 	}
 }

@@ -16,9 +16,8 @@ import (
 
 // endless is the command line of a training that ends by what happens to its process alone.
 func endless(dir string, more ...string) []string {
-	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000", "--set",
-		"train.evaluate_epochs=0",
-		"--set", "train.checkpoint_epochs=0", "--set", "train.log_steps=1"), more...)
+	return append(tiny("train", "--run-dir", dir, "--arm", "stage1", "--epochs", "100000",
+		"--set", "train.evaluate_epochs=0", "--set", "train.checkpoint_epochs=0", "--set", "train.log_steps=1"), more...)
 }
 
 // wantSaved checks that a process has ended with a code, and that it has left a checkpoint.

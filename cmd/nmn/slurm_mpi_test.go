@@ -101,9 +101,8 @@ func newSLURM(t *testing.T) *slurm {
 			t.Skip("no devices: ", err)
 		}
 	}
-	s := &slurm{t: t, dir: dir, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"),
-		"PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "OMPI_MCA_btl_tcp_if_include=lo",
-		"OMPI_MCA_"+sharedMemory+"="+dir)}
+	s := &slurm{t: t, dir: dir, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "PATH="+
+		filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_"+sharedMemory+"="+dir)}
 	t.Cleanup(func() { s.killAll("SLURM_JOB_ID=") })
 	s.daemon("munged", "--foreground", "--force", "--key-file="+filepath.Join(dir, "munge.key"),
 		"--socket="+filepath.Join(dir, "munge.socket"), "--pid-file="+filepath.Join(dir, "munge.pid"),

@@ -54,8 +54,7 @@ func partlyLabelled(t *testing.T) (path func(string) string) {
 		}
 	}
 	for name, content := range map[string][]byte{"x.csv": x.Bytes(), "known.csv": known.Bytes(),
-		"empty.csv": empty.Bytes(),
-		"minus.csv": minus.Bytes(), "array.npy": array} {
+		"empty.csv": empty.Bytes(), "minus.csv": minus.Bytes(), "array.npy": array} {
 		write(t, path(name), content)
 	}
 	return path
@@ -69,8 +68,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 	args := func(labels, arm, dir string, more ...string) []string {
 		return append([]string{"train", path("x.csv"), "--labels", path(labels), "--arm", arm, "--run-dir", dir, "-q",
 			"--set", "net.hidden=[8]", "--set", "train.stage1_epochs=6", "--set", "train.stage2_epochs=3", "--batch-size", "16",
-			"--learning-rate", "0.02",
-			"--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
+			"--learning-rate", "0.02", "--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
 	check(t, err)
@@ -126,11 +124,9 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 	for _, labels := range []string{"empty.csv", "array.npy"} {
 		dir := filepath.Join(t.TempDir(), "run")
 		must(t, "train", path("x.csv"), "--labels", path(labels), "--run-dir", dir, "-q", "--set", "net.hidden=[8]",
-			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02", "--set",
-			"data.validation_share=0", "--set", "data.test_share=0",
-			"--set", "train.patience=0", "--set", "recipe.form=estimate", "--arm", "held-rates", "--noise-rates", "folds:3",
-			"--set",
-			"recipe.fold_epochs=6")
+			"--set", "train.stage1_epochs=6", "--batch-size", "16", "--learning-rate", "0.02",
+			"--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "train.patience=0",
+			"--set", "recipe.form=estimate", "--arm", "held-rates", "--noise-rates", "folds:3", "--set", "recipe.fold_epochs=6")
 		v := readJSON(t, must(t, "audit", dir, "--min-error", "0", "--top", "1000", "--json"))
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)

@@ -14,11 +14,9 @@ import (
 
 // tinyVideo are the arguments of a training on a few short clips.
 func tinyVideo(command string, args ...string) []string {
-	return append([]string{command, "--preset", "moving-scenes", "--set", "data.train_size=24", "--set",
-		"data.validation_size=8",
-		"--set", "data.test_size=12", "--set", "data.frames=4", "--epochs", "1", "--set", "net.width=0.5", "--device", "cpu",
-		"--threads", "1"},
-		args...)
+	return append([]string{command, "--preset", "moving-scenes", "--set", "data.train_size=24",
+		"--set", "data.validation_size=8", "--set", "data.test_size=12", "--set", "data.frames=4", "--epochs", "1",
+		"--set", "net.width=0.5", "--device", "cpu", "--threads", "1"}, args...)
 }
 
 // nmn eval reports the same figures for test videos as the run, at both levels and in chunks.
@@ -105,8 +103,7 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	must(t, tinyVideo("train", "--mil", "--arm", "nmn-fd", "--set", "train.chunk_frames=3", "--run-dir", dir)...)
 	p, clips, ids, truth := filepath.Join(work, "p.npy"), filepath.Join(work, "clips.csv"), filepath.Join(work,
 		"ids.txt"), filepath.Join(work, "truth.csv")
-	frames := []string{"extract", dir, "--split", "test", "--per-frame", "--device", "cpu",
-		"--threads", "1"}
+	frames := []string{"extract", dir, "--split", "test", "--per-frame", "--device", "cpu", "--threads", "1"}
 	must(t, append(frames, "--layer", "probabilities", "--output", p, "--output-clips", clips, "--output-ids", ids,
 		"--output-truth", truth, "--batch-size", "5")...)
 	rows, table := readRows(t, p, truth)
@@ -145,6 +142,5 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 func TestDryRun_TellsTheChunksOfVideos(t *testing.T) {
 	t.Parallel()
 	out := must(t, tinyVideo("train", "--mil", "--set", "train.batch_size_mil=4", "--arm", "stage1", "--dry-run")...)
-	wantParts(t, out, "a step of 16 pictures", "maps of 16 frames: ", "train.chunk_frames 8 ",
-		"train.chunk_frames 2 ")
+	wantParts(t, out, "a step of 16 pictures", "maps of 16 frames: ", "train.chunk_frames 8 ", "train.chunk_frames 2 ")
 }
