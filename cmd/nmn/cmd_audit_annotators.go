@@ -9,7 +9,6 @@ import (
 	"nmn/report"
 )
 
-// auditAnnotators are the flags of nmn audit annotators.
 type auditAnnotators struct {
 	files      annotators.Files
 	options    annotators.Options

@@ -14,7 +14,6 @@ import (
 	"nmn/text"
 )
 
-// auditCaptions are the flags of nmn audit captions.
 type auditCaptions struct {
 	captions   string
 	vocabulary string
@@ -154,7 +153,6 @@ func (a *auditCaptions) run(ctx context.Context, p *program) error {
 	return err
 }
 
-// read reads captions, vocabulary and decisions.
 func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, misplaced.Decisions, error) {
 	bags, err := annotation.ReadBags(ctx, a.captions)
 	if err != nil {
@@ -180,7 +178,6 @@ func (a *auditCaptions) read(ctx context.Context) (*annotation.Bags, misplaced.D
 	return bags, decisions, err
 }
 
-// write writes the output files.
 func (a *auditCaptions) write(ctx context.Context, p *program, r *misplaced.Report,
 	decisions misplaced.Decisions) (outcome *misplaced.Outcome, err error) {
 	if a.output != "" {
@@ -196,7 +193,6 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *misplaced.Repo
 	return outcome, a.writePage(ctx, p, r, decisions)
 }
 
-// writePage writes the page if --page is given.
 func (a *auditCaptions) writePage(ctx context.Context, p *program, r *misplaced.Report,
 	decisions misplaced.Decisions) error {
 	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },

@@ -16,7 +16,6 @@ import (
 	"nmn/text"
 )
 
-// captionNets are the flags of nmn audit captions for nets that score the pictures.
 type captionNets struct {
 	train   bool
 	sources sources

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"nmn/loader"
+	"nmn/run"
 	runaudit "nmn/run/audit"
 )
 
@@ -80,5 +84,154 @@ func TestAuditData_RefusesWhatIsOfRunsAndScores(t *testing.T) {
 	} {
 		wantUsage(t, call(t, append([]string{"audit", data, "--run-dir", filepath.Join(t.TempDir(), "run")}, c.args...)...),
 			c.want)
+	}
+}
+
+// The instances of COCO come out as such: the annotation of a wrong label is gone.
+func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePictures(t, dir, 40)
+	type object map[string]any
+	var images, annotations, categories []object
+	for i := range 40 {
+		images = append(images, object{"id": i, "file_name": fmt.Sprintf("%d.png", i), "width": 32, "height": 24})
+		annotations = append(annotations, object{"id": 100 + i, "image_id": i, "category_id": i%3 + 1,
+			"bbox": []int{1, 1, 4, 4}})
+	}
+	for c, name := range colours {
+		categories = append(categories, object{"id": c + 1, "name": name})
+	}
+	text, err := json.Marshal(object{"images": images, "annotations": annotations, "categories": categories})
+	check(t, err)
+	file := filepath.Join(dir, "instances_all.json")
+	write(t, file, string(text))
+	_, n, fixed, _ := corrected(t, ".json", ofColour, severalOf("--set", "data.manifest="+file)...)
+	got := read(t, fixed)
+	if strings.Contains(got, fmt.Sprintf(`"id":%d,`, 100+n)) || !strings.Contains(got, `"bbox":[0,0,32,24]`) ||
+		strings.Count(got, `"image_id"`) != 40 {
+		t.Errorf("%.600s", got)
+	}
+}
+
+// A folder for each label cannot say that a picture has another one too: a manifest can.
+func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
+	t.Parallel()
+	folder, fixed := audited(t, severalOf("--images", classFolders(t, 36))...), filepath.Join(t.TempDir(), "fixed.csv")
+	must(t, "audit", folder, "--noise-rates", "folds:2")
+	id := trainIDs(t, folder)[0]
+	label, _, _ := strings.Cut(id, "/")
+	c := decided(t, folder, fixed, [3]string{id, label, "1"})
+	if got := read(t, fixed); !strings.Contains(got, "\n"+id+",,train\n") || strings.Count(got, "\n") != 37 ||
+		!strings.Contains(c.err, "a new manifest") {
+		t.Errorf("%s\n%s", c.err, got)
+	}
+	learns(t, fixed)
+}
+
+// A table with a row for each picture and label stays one: a label that is missing gets a row of its own.
+func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
+	t.Parallel()
+	file := manifestOf(t, 40, "Image,Tag", func(i int) string {
+		return fmt.Sprintf("%d.png,%s\n%d.png,thing%d", i, colours[i%3], i, i%2)
+	})
+	_, n, fixed, c := corrected(t, ".csv", func(n int) [][2]string {
+		return append(ofColour(n), [2]string{colours[(n+2)%3], "0"})
+	}, onPictures("--set", "data.manifest="+file)...)
+	row := func(label string) string { return fmt.Sprintf("\n%d.png,%s\n", n, label) }
+	got := read(t, fixed)
+	if strings.Contains(got, row(colours[n%3])) || !strings.Contains(got, row(colours[(n+1)%3])) ||
+		!strings.Contains(got, row(colours[(n+2)%3])) || strings.Count(got, "\n") != 82 ||
+		!strings.Contains(c.err, "the same manifest") {
+		t.Errorf("%s\n%s", c.err, got)
+	}
+}
+
+// Corrections of a list without header are a CSV file. Its numbers stay names of classes, also if all are 0 or 1.
+func TestAuditRun_WritesAManifestOfNumbers(t *testing.T) {
+	t.Parallel()
+	file := manifestOf(t, 40, "", func(i int) string { return fmt.Sprintf("%d.png %d", i, i%2) })
+	id, n, fixed, _ := corrected(t, ".csv", func(n int) [][2]string {
+		return [][2]string{{fmt.Sprint(n % 2), "1"}, {fmt.Sprint((n + 1) % 2), "0"}}
+	}, severalOf("--set", "data.manifest="+file)...)
+	if got := read(t, fixed); !strings.Contains(got, fmt.Sprintf("\n%s,%d,train\n", id, (n+1)%2)) ||
+		strings.Count(got, "\n") != 41 {
+		t.Errorf("%s", got)
+	}
+}
+
+// labelLine finds the line of a clip in a file of labels.
+func labelLine(t *testing.T, file, clip string) (label loader.ClipLabel) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(read(t, file)), "\n")[1:] {
+		check(t, json.Unmarshal([]byte(line), &label))
+		if label.Clip == clip {
+			return label
+		}
+		label = loader.ClipLabel{}
+	}
+	t.Fatalf("%s has no clip %q", file, clip)
+	return label
+}
+
+// nameLabels rewrites a file of captions as one of labels by name: what the clips show.
+func nameLabels(t *testing.T, file string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(read(t, file)), "\n")
+	out := []string{`{"format":"nmn-labels","version":1}`}
+	for _, line := range lines[1:] {
+		var label loader.ClipLabel
+		check(t, json.Unmarshal([]byte(line), &label))
+		text, err := json.Marshal(loader.ClipLabel{Clip: label.Clip, Labels: label.Truth})
+		check(t, err)
+		out = append(out, string(text))
+	}
+	write(t, file, strings.Join(out, "\n")+"\n")
+}
+
+// Labels of clips are corrected in a file of labels that the next run learns, whether they were given by name or came
+// from captions.
+func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
+	t.Parallel()
+	skipShort(t, "audits runs of every kind of data")
+	for name, captioned := range map[string]bool{"labels": false, "captions": true} {
+		t.Run(name, func(t *testing.T) {
+			folders, data := clipFolders(t)
+			file := filepath.Join(folders, "train", loader.LabelsName)
+			if !captioned {
+				for _, split := range []string{"train", "val", "test"} {
+					nameLabels(t, filepath.Join(folders, split, loader.LabelsName))
+				}
+			}
+			dir := filepath.Join(t.TempDir(), "run")
+			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--run-dir", dir}, data)...)
+			must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
+			if c := call(t, "audit", dir, "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")); c.code != exitUsage ||
+				!strings.Contains(c.err, ".jsonl") {
+				t.Errorf("exit code %d: %s", c.code, c.err)
+			}
+			if c := call(t, "audit", dir, "--apply", "--output", file); c.code != exitUsage ||
+				!strings.Contains(c.err, "has learned from") {
+				t.Errorf("exit code %d: %s", c.code, c.err)
+			}
+			before := noisyScenes(t, dir).Train
+			words, id := before.Vocabulary.Texts(), before.IDs[0]
+			gone := slices.Index(before.Labels.Uint8s()[:len(words)], 1)
+			fixed := filepath.Join(t.TempDir(), "fixed.jsonl")
+			decided(t, dir, fixed, [3]string{id, words[gone], "1"})
+			got := labelLine(t, fixed, id)
+			if got.Captions != nil || slices.Contains(got.Labels, words[gone]) || len(got.Labels) == 0 {
+				t.Errorf("%q was taken away, and the line is %+v", words[gone], got)
+			}
+			again := noisyScenes(t, learns(t, fixed)).Train
+			want := slices.Clone(before.Labels.Uint8s())
+			want[gone] = 0
+			if !slices.Equal(again.Vocabulary.Texts(), words) || !slices.Equal(again.Labels.Uint8s(), want) {
+				t.Error("the next run has learned other labels than those with the correction")
+			}
+			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--set", "data.clip_labels=" + fixed,
+				"--run-dir", filepath.Join(t.TempDir(), "flag")}, data[:4], []string{"--vocab",
+				filepath.Join(folders, "train", run.VocabularyFile), "--set", "net.width=0.5", "--device", "cpu"})...)
+		})
 	}
 }

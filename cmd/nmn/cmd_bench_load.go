@@ -14,7 +14,6 @@ import (
 	"nmn/loader/picture"
 )
 
-// loadCommand are the flags of nmn bench load.
 type loadCommand struct {
 	loading measure.Loading
 	augment augment.Bundle

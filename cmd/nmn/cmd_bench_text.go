@@ -88,7 +88,6 @@ func (b *benchCommand) machine(_ context.Context, backend kernels.Backend) (any,
 	return f, text.String(), nil
 }
 
-// benchedNet returns the description of a net.
 func benchedNet(f *measure.NetFigures) string {
 	bags := fmt.Sprintf("%d pictures", f.Batch)
 	if f.Frames > 1 {
@@ -99,7 +98,6 @@ func benchedNet(f *measure.NetFigures) string {
 		f.Model, f.Size, f.Width, bags, with[f.MIL], with[f.NMN], f.Device)
 }
 
-// operationsText returns a table with a line for each operation.
 func operationsText(f *measure.OperationFigures) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n", benchedNet(&f.NetFigures))

@@ -34,7 +34,6 @@ func clipsFlag(r group, split *string) {
 	enum(r, split, "split", "use these `clips` of MSR-VTT", loader.TrainSplit, loader.ValidationSplit, loader.TestSplit)
 }
 
-// captionEval are the flags of nmn caption eval.
 type captionEval struct {
 	results, references string
 	split               string

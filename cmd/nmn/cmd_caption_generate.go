@@ -12,7 +12,6 @@ import (
 	"nmn/text"
 )
 
-// captionGenerate are the flags of nmn caption generate.
 type captionGenerate struct {
 	model      string
 	checkpoint run.Checkpoint

@@ -16,7 +16,6 @@ import (
 	"nmn/text"
 )
 
-// captionTrain are the flags of nmn caption train.
 type captionTrain struct {
 	config   session.Config
 	settings settings

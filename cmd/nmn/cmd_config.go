@@ -14,7 +14,6 @@ import (
 	"nmn/run"
 )
 
-// configCommand are the flags of nmn config.
 type configCommand struct {
 	sources sources
 	asJSON  bool

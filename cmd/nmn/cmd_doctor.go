@@ -5,16 +5,18 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nmn/internal/durable"
 	"nmn/loader/doctor"
+	"nmn/loader/published"
 	"nmn/run"
 	"nmn/text"
 )
 
-// doctorCommand holds the flags of nmn doctor other than settings.
 type doctorCommand struct {
 	config  run.Config
 	sources sources
@@ -114,7 +116,6 @@ func (d *doctorCommand) early(p *program) func([]doctor.Finding) {
 	}
 }
 
-// progress returns a function that shows the progress of the check.
 func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	if !p.watched() {
 		return nil
@@ -128,7 +129,6 @@ func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	}
 }
 
-// print writes the report to --output and prints it.
 func (d *doctorCommand) print(p *program, found *run.Examination) error {
 	return d.write(p, found, func(b *bytes.Buffer) error {
 		err := found.WriteData(b)
@@ -155,6 +155,57 @@ func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) e
 	var b bytes.Buffer // it is printed at once
 	if err = text(&b); err == nil {
 		_, err = io.WriteString(p.out, withFlags(b.String()))
+	}
+	return err
+}
+
+// withFolders are the flags for published folders.
+var withFolders = []string{"coco", "msrvtt", "json", "output"}
+
+// lookAtFolders checks published folders, without settings of training.
+func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
+	var other string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains(withFolders, f.Name) {
+			other = f.Name
+		}
+	})
+	if other != "" {
+		return usagef("doctor: --%s does not apply to the folder of a published data set: "+
+			"leave it out, or give the files with the flags of nmn train", other)
+	}
+	var found []*published.Folder
+	if d.coco != "" {
+		f, err := published.COCO(cmd.Context(), d.coco, published.COCOCounts())
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found = append(found, f)
+	}
+	if d.msrvtt != "" {
+		f, err := published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		found = append(found, f)
+	}
+	wrong := 0
+	err := d.write(p, found, func(b *bytes.Buffer) error {
+		for i, f := range found {
+			if i > 0 {
+				fmt.Fprintln(b)
+			}
+			if err := cmp.Or(f.Write(b), d.findings(p, b, f.Findings)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, f := range found {
+		wrong += f.Errors()
+	}
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("doctor: %d problems prevent the paper's protocol; fixes are listed above", wrong)
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"nmn/text"
 )
 
-// evalCommand are the flags of nmn eval.
 type evalCommand struct {
 	config     run.Config
 	sources    sources
@@ -111,7 +110,6 @@ func evaluateScores(f eval.Files, vocabulary string, o eval.Options) (*eval.Resu
 	return eval.Evaluate(in, o)
 }
 
-// model evaluates a checkpoint on its data.
 func (e *evalCommand) model(cmd *cobra.Command, p *program, path string) (result *eval.Result, err error) {
 	ctx := cmd.Context()
 	file, folder, err := run.FindCheckpoint(path, e.checkpoint)

@@ -15,7 +15,6 @@ import (
 	"nmn/run"
 )
 
-// experimentCommand are the flags of nmn experiment.
 type experimentCommand struct {
 	experiment.Grid
 	sources sources

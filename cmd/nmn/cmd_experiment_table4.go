@@ -12,7 +12,6 @@ import (
 	"nmn/paper/table4"
 )
 
-// table4Command are the flags of nmn experiment table4.
 type table4Command struct {
 	*table4.Experiment
 	settings  settings
@@ -69,7 +68,6 @@ validation.npy, validation.csv and, if you have test clips, test.npy and test.cs
 	return cmd
 }
 
-// folders declares a list of named folders.
 func folders(r group, v *[]table4.Features, name, usage string) {
 	parse := func(s string) (table4.Features, error) {
 		name, folder, found := strings.Cut(s, "=")

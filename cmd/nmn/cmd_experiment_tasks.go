@@ -55,7 +55,6 @@ func (j *jobFlags) resolve(cmd *cobra.Command) error {
 	return nil
 }
 
-// printTasks prints the tasks of the experiment.
 func (e *experimentCommand) printTasks(ctx context.Context, p *program, s *run.Session) error {
 	if err := e.Settle(ctx, s); err != nil {
 		return err
@@ -121,7 +120,6 @@ func tasksTable(title string, columns []report.Column, tasks []listed) (t *repor
 	return t, complete
 }
 
-// experimentTasks shows the tasks of an experiment.
 func experimentTasks(tasks []experiment.Task) *report.Table {
 	var rows []listed
 	var first, then []int
@@ -142,7 +140,6 @@ func experimentTasks(tasks []experiment.Task) *report.Table {
 	return t
 }
 
-// doTask runs one task.
 func (e *experimentCommand) doTask(ctx context.Context, p *program, s *run.Session) error {
 	t, reused, err := e.RunTask(ctx, s, e.jobs.number)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"nmn/train"
 )
 
-// exportCommand are the flags of nmn export.
 type exportCommand struct {
 	checkpoint run.Checkpoint
 	output     string

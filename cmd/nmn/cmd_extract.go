@@ -21,7 +21,6 @@ import (
 	"nmn/train"
 )
 
-// extractCommand are the flags of nmn extract.
 type extractCommand struct {
 	config     run.Config
 	sources    sources

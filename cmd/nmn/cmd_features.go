@@ -16,7 +16,6 @@ import (
 	"nmn/text"
 )
 
-// featuresCommand are the flags of nmn features.
 type featuresCommand struct {
 	settings settings
 	labels   string

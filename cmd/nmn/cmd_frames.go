@@ -21,7 +21,6 @@ import (
 	"nmn/text"
 )
 
-// framesCommand are the flags of nmn frames.
 type framesCommand struct {
 	config  frames.Config
 	options frames.Options

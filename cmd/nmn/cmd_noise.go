@@ -13,7 +13,6 @@ import (
 	"nmn/run"
 )
 
-// noiseFlags are the flags of nmn noise.
 type noiseFlags struct {
 	inject.Plan
 	output     string

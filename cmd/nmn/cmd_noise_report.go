@@ -12,7 +12,6 @@ import (
 	runnoise "nmn/run/noise"
 )
 
-// noiseReport are the flags of nmn noise report.
 type noiseReport struct {
 	config     run.Config
 	sources    sources

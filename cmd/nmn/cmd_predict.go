@@ -17,7 +17,6 @@ import (
 	"nmn/text"
 )
 
-// predictCommand are the flags of nmn predict.
 type predictCommand struct {
 	run        run.Resources
 	checkpoint run.Checkpoint

@@ -10,7 +10,6 @@ import (
 	"nmn/report"
 )
 
-// ratesCommand are the flags of nmn rates.
 type ratesCommand struct {
 	files      eval.Files
 	estimation rates.Options

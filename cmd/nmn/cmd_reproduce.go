@@ -17,7 +17,6 @@ import (
 	"nmn/run"
 )
 
-// reproduceCommand are the flags of nmn reproduce.
 type reproduceCommand struct {
 	paper.Settings
 	within time.Duration // for as many seeds as fit; 0 for the seeds of the settings
@@ -198,7 +197,6 @@ func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 	return err
 }
 
-// printTasks prints the runs to train.
 func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
 	if r.within > 0 { // the tasks have to find the same seeds
 		if err := plan.Claim(); err != nil {

@@ -19,7 +19,6 @@ import (
 	"nmn/run"
 )
 
-// scenesCommand are the flags of nmn scenes.
 type scenesCommand struct {
 	scenes scenes.Config
 	moving bool

@@ -16,7 +16,6 @@ import (
 	"nmn/text"
 )
 
-// trainCommand holds the flags of nmn train other than settings.
 type trainCommand struct {
 	*program
 	config  run.Config

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"nmn/eval"
 	"nmn/internal/durable"
 	"nmn/kernels/tensor"
 	"nmn/report"
 	"nmn/run"
+	runpage "nmn/run/page"
 	"nmn/train"
 )
 
@@ -324,4 +326,50 @@ func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	mine(dir, below...)
 	must(t, args(dir, "--seed", "7")...)
 	kept(dir, below...)
+}
+
+func TestTrain_WritesForTensorBoardOnRequest(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, tiny("train", "--arm", "stage1", "--run-dir", dir, "--set", "run.tensorboard=true", "-q")...)
+	files, err := filepath.Glob(filepath.Join(dir, run.TensorBoardFolder, "events.out.tfevents.*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("event files %v, %v", files, err)
+	}
+	content := readBytes(t, files[0])
+	wantParts(t, string(content), "train/loss", "against true labels/all classes", "surest mistakes/1")
+}
+
+// The page of a run shows bags with their pictures and loads nothing.
+func TestTrain_PageShowsBagsAndLoadsNothing(t *testing.T) {
+	t.Parallel()
+	page := read(t, trainedArm(t, "nmn-fi"), report.HTMLFile)
+	pictures := strings.Count(page, `<img src="data:image/jpeg;base64,`)
+	cards, beside := strings.Count(page, `<article class="card">`), strings.Count(page, `<article class="says">`)
+	if cards == 0 || cards > 2*runpage.Bags || beside != runpage.ComparedByChance+runpage.ComparedApart ||
+		pictures != cards+beside {
+		t.Errorf("%d pictures on %d cards and beside the words of two arms on %d", pictures, cards, beside)
+	}
+	wantParts(t, page, "Next to the net that it started from", "<h3>stage 1</h3>", "<h3>NMN-FI, informed start</h3>",
+		"Training", "Precision and recall", "Noise of the labels", "true labels of the test set", "scenes-test-",
+		"Configuration")
+	if strings.Contains(page, "://") {
+		t.Error("the page names another place")
+	}
+}
+
+// The speed is that of the pictures that were in the step that was timed.
+func TestMeasuredText_CountsThePicturesOfTheStep(t *testing.T) {
+	w := run.Workload{Pictures: 32, FLOP: 32e9}
+	full := run.Measured{Step: 2 * time.Second, Bags: 32, Images: 32, Batch: 32, Mean: 16.5, Steps: 10}
+	if got := measuredText(full, w); !strings.Contains(got, "(16 images/s, 16.0 GFLOP/s): about 10s") ||
+		strings.Contains(got, "full batch") {
+		t.Errorf("of a full batch: %s", got)
+	}
+	few := run.Measured{Step: 2 * time.Second, Bags: 1, Images: 1, Batch: 32, Mean: 1, Steps: 10}
+	w.Pictures, w.FLOP = 1, 1e9
+	if got := measuredText(few, w); !strings.Contains(got, "(0.5 images/s, 0.5 GFLOP/s): about 20s") ||
+		!strings.Contains(got, "no full batch of 32: steps of at most 1 were timed") {
+		t.Errorf("of one picture: %s", got)
+	}
 }

@@ -28,7 +28,6 @@ func newVersion(p *program) *cobra.Command {
 	return cmd
 }
 
-// printVersion prints a line.
 func (p *program) printVersion() error {
 	b := run.ThisBuild()
 	revision := ""

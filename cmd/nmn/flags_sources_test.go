@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/run"
@@ -190,4 +194,141 @@ func readYAML(name string, data []byte, config any) error {
 		return err
 	}
 	return file.Decode(config)
+}
+
+func TestSet_LaysSettingsOverFileAndFlags(t *testing.T) {
+	c := succeeds(t, "config", "--preset", "scenes", "--noise", "0.1", "--set", "data.noise=0.25", "--set",
+		"data.train_size=70", "--set", "data.train_size=77", "--set", "net.depths=[1, 2, 2, 1]", "--set",
+		"train.noise.miss_rate=.3")
+	wantParts(t, c.out, "    noise: 0.25\n", "    train_size: 77\n", "depths: [1, 2, 2, 1]\n", "miss_rate: [0.3]\n")
+}
+
+func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {
+	for given, want := range map[string]string{
+		"data.nois=0.2":           "there is no setting data.nois; did you mean data.noise?",
+		"train_size=2":            "there is no setting train_size; did you mean data.train_size?",
+		"nonsense.of.mine=1":      "there is no setting nonsense.of.mine (see",
+		"data.train_size=x":       `data.train_size: "x" is not a whole number`,
+		"data.train_size=-3":      "data.train_size is -3, want at least 0",
+		"train.noise.miss_rate=x": `"x" is not a number`,
+		"train.noise.miss_rate=":  `"" is not a list`,
+		"data.train_size":         "want a key and a value, such as data.noise=0.2",
+		"=1":                      "want a key and a value",
+		"preset=scenes":           "use --preset and --size",
+		"net.widths=[1":           "net.widths: did not find expected",
+		"data.images=x":           `--images: folder "x"`,
+		"data.features.ids=a.x":   "data.features.ids has no effect on the built-in scenes",
+		"data={nois: 1}":          `data: unknown key "nois"; did you mean data.noise?`,
+	} {
+		c := call(t, "config", "--preset", "scenes", "--set", given)
+		if c.code != exitUsage || !strings.Contains(c.err, want) {
+			t.Errorf("%s: exit code %d: %s, want %s", given, c.code, c.err, want)
+		}
+	}
+}
+
+// For programs that draw progress, messages name settings by their keys.
+func TestProgressJSON_NamesSettingsByTheirKeys(t *testing.T) {
+	args := []string{"config", "--preset", "scenes", "--set", "data.images=none"}
+	if c := call(t, args...); !strings.Contains(c.err, "--images") {
+		t.Error(c.err)
+	}
+	var said struct{ Error failure }
+	c := call(t, append(args, "--progress", "json")...)
+	if err := json.Unmarshal([]byte(c.err), &said); err != nil || said.Error.Code != exitUsage ||
+		!strings.Contains(said.Error.Message, "`data.images`: folder ") {
+		t.Errorf("%v: %s", err, c.err)
+	}
+	c = call(t, "config", "--set", "train.batch_size=many", "--progress", "json") // the first flag is wrong
+	if err := json.Unmarshal([]byte(c.err), &said); err != nil || said.Error.Key != "train.batch_size" {
+		t.Errorf("%v: %s", err, c.err)
+	}
+}
+
+// Settings of another source do not change what scenes are.
+func TestSet_RefusesAnotherSourceThanScenes(t *testing.T) {
+	for _, key := range []string{"clips", "msrvtt", "captions", "manifest", "features.train.features"} {
+		for _, data := range []string{"scenes", "moving-scenes"} {
+			c := call(t, "config", data, "--set", "data."+key+"=x.csv")
+			if c.code != exitUsage || !strings.Contains(c.err, "data."+key) || !strings.Contains(c.err, "leave ") {
+				t.Errorf("%s with %s: exit code %d: %s", data, key, c.code, c.err)
+			}
+		}
+	}
+}
+
+// onScenes are the commands that take data without a run, on the built-in scenes.
+var onScenes = []string{"train", "doctor", "experiment", "noise"}
+
+func TestDataFlags_ThatTheScenesDoNotReadAreRefused(t *testing.T) {
+	t.Parallel()
+	mine := t.TempDir()
+	for _, command := range onScenes {
+		for _, flag := range [][]string{{"--images", mine}, {"--labels", "y.csv"}, {"--vocab", "v.txt"},
+			{"--set", "data.val_captions=c.json"}, {"--set", "data.frames_dir=f/"}, {"--max-bad-samples", "0"}} {
+			wantUsage(t, call(t, append([]string{command}, flag...)...), " has no effect on the built-in scenes: give ", command)
+		}
+	}
+	wantUsage(t, call(t, "config", "--config", written(t, "nmn.yaml", "data:\n  images: "+mine+"\n")),
+		"--images has no effect on the built-in scenes")
+}
+
+// Every setting of the data, given its default value, is taken or refused by its name: none is dropped in silence.
+func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
+	t.Parallel()
+	sources := map[string][]string{"scenes": nil, "captions": {"--set", "data.captions=c.json", "--images", "d"},
+		"manifest": {"--set", "data.manifest=m.csv"}, "features": {"--set", "data.features.train.features=x.csv"},
+		"clips": {"--set", "data.clips=d"}, "msrvtt": {"--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"},
+		"moving-scenes": {"--preset", "moving-scenes"}}
+	for name, source := range sources {
+		base := printed(t, append([]string{"config"}, source...)...)
+		for _, d := range setting.Describe(&base) {
+			value := fmt.Sprint(d.Value)
+			if !strings.HasPrefix(d.Key, "data.") || value == "" || value == "[]" || d.Key == "data.set" ||
+				d.Key == "data.noise" {
+				continue
+			}
+			key := d.Key
+			got := call(t, slices.Concat([]string{"config"}, source, []string{"--set", key + "=" + value})...)
+			if refusal := base.Data.Unread(&base.Data, func(k string) bool { return k == key }); refusal != nil {
+				wantUsage(t, got, " has no effect")
+			} else if got.code != exitOK {
+				t.Errorf("%s: %s is refused: %s", name, key, got.err)
+			}
+		}
+	}
+}
+
+func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"--size", "full"}, {"--mil", "--set", "train.noise.miss_rate=[0.1, 0.2]", "--set",
+		"train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]"}, {"--preset", "moving-scenes"},
+		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"},
+		{"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
+		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
+		first := must(t, append([]string{"config"}, args...)...)
+		if again := must(t, "config", "--config", written(t, "nmn.yaml", first)); again != first {
+			t.Errorf("%q reads back as another configuration", args)
+		}
+	}
+}
+
+// Runs of before a setting was refused go on; a flag over them is refused where it says nothing.
+func TestDataFlags_OverARun(t *testing.T) {
+	t.Parallel()
+	dir := trainedArm(t, "stage1")
+	for _, args := range [][]string{{"eval"}, {"extract", "--output", "x.npy"}} {
+		wantUsage(t, call(t, append(args, dir, "--set", "data.images="+t.TempDir())...),
+			"--images has no effect on the built-in scenes")
+	}
+	file := filepath.Join(dir, run.ConfigFile)
+	text := readBytes(t, file)
+	old := strings.Replace(string(text), ` images: ""`, " images: mine/", 1)
+	if old == string(text) {
+		t.Fatal("the configuration of the run has no data.images")
+	}
+	write(t, file, old)
+	if got := printed(t, "config", "--config", file); got.Data.Images != "mine/" {
+		t.Errorf("images %q, want those of the file", got.Data.Images)
+	}
 }

@@ -82,7 +82,6 @@ func (l list[T]) Type() string { return listType }
 
 const listType = "list"
 
-// numbers declares a list of numbers.
 func numbers[T any](r group, v *[]T, name, usage string, parse func(string) (T, error)) {
 	r.value(numberList(v, parse), name, usage)
 }
@@ -107,7 +106,6 @@ func parseFloat32(s string) (float32, error) {
 	return float32(f), err
 }
 
-// flipLevels declares a list of levels of flipped labels.
 func flipLevels(r group, v *[]dataset.FlipLevel, name, usage string) {
 	parse := func(s string) (dataset.FlipLevel, error) {
 		var level dataset.FlipLevel

@@ -25,7 +25,6 @@ func (p *program) writeHelp(cmd *cobra.Command, full bool) {
 	describe(w, cmd, width, full, func(s string) string { return p.paint(w, bold, s) })
 }
 
-// newHelp declares nmn help.
 func newHelp(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND...]",

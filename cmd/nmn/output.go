@@ -70,7 +70,6 @@ func (p *program) print(asJSON bool, v any, format string, args ...any) error {
 	return err
 }
 
-// writeJSON writes v indented, and a newline.
 func writeJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"nmn/captioner"
+	"nmn/captioner/session"
 	"nmn/eval"
 	"nmn/kernels"
 	"nmn/run"
@@ -76,7 +78,6 @@ func (w *watch) ended(err error) {
 	}
 }
 
-// observers returns the observers of a training.
 func (w *watch) observers(t run.Training) []train.Observer {
 	all := []train.Observer{telemetry.LogTo(w.program.log)}
 	if w.metrics != nil {
@@ -94,7 +95,6 @@ func (w *watch) observers(t run.Training) []train.Observer {
 	return all
 }
 
-// showProgress shows each step.
 func (w *watch) showProgress(title string) train.Observer {
 	show := w.program.showProgress(title, "images")
 	return train.Observer{
@@ -138,7 +138,6 @@ func (w *watch) done() {
 	}
 }
 
-// watchedSession is a session with its watch.
 type watchedSession struct {
 	*run.Session
 	watch *watch
@@ -185,7 +184,6 @@ func (s *watchedSession) end(err error) error {
 
 func (s *watchedSession) Close() error { return cmp.Or(s.watch.close(), s.Session.Close()) }
 
-// message prints a message.
 func (p *program) message(m run.Message) {
 	if p.follows() { // rank 0 prints it
 		return
@@ -217,4 +215,40 @@ func (p *program) openDevice(r *run.Resources, features bool) (kernels.Backend, 
 		p.message(run.DeviceMessage(backend, note))
 	}
 	return backend, err
+}
+
+// captionObserver reports the training of a captioner.
+func (p *program) captionObserver() session.Observer {
+	return session.Observer{Message: p.message, Training: p.watchCaptioner, Trained: p.status.clear}
+}
+
+// watchCaptioner draws each step, or prints a line for each epoch without a terminal.
+func (p *program) watchCaptioner(t run.Training) []captioner.Observer {
+	logged := session.LogTo(p.log)
+	switch p.audience() {
+	case nobody:
+		return []captioner.Observer{logged}
+	case record:
+		return []captioner.Observer{logged, p.tellCaptionEpochs(t.Title)}
+	}
+	show := p.showProgress(t.Title, "captions")
+	return []captioner.Observer{logged, {
+		Step: func(e captioner.StepDone) { show(e.Progress, e.Captions) },
+		Evaluated: func(e captioner.Evaluated) {
+			fmt.Fprintf(p.status, "%s: epoch %d, validation CIDEr-D %.3f\n", t.Title, e.Epoch, e.Scores.CIDErD)
+		},
+	}}
+}
+
+// tellCaptionEpochs writes a line for each epoch and each validation.
+func (p *program) tellCaptionEpochs(title string) captioner.Observer {
+	return captioner.Observer{
+		Epoch: func(e captioner.EpochDone) {
+			fmt.Fprintf(p.err, "%s: epoch %d, step %d, loss %.4f (%.4f for a word), %.0f captions/s\n", title, e.Epoch, e.Step,
+				e.Loss, e.WordLoss, float64(e.Captions)/max(e.Duration.Seconds(), 1e-9))
+		},
+		Evaluated: func(e captioner.Evaluated) {
+			fmt.Fprintf(p.err, "%s: epoch %d, validation CIDEr-D %.4f\n", title, e.Epoch, e.Scores.CIDErD)
+		},
+	}
 }
