@@ -62,10 +62,7 @@ func TestAugmentFlags_RefusalsNameFlagAndRange(t *testing.T) {
 		"--set train.augment.mixup=0.2 --arm baseline --set data.evidence=e.npy": "leave out one of the two",
 		features + " --augment strong":                                           "train.augment.mixup alone has an effect",
 	} {
-		if c := call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...); c.code != 2 ||
-			!strings.Contains(c.err, want) {
-			t.Errorf("%s: exit code %d, %s\nwant %s", args, c.code, c.err, want)
-		}
+		wantCode(t, call(t, append([]string{"train", "--dry-run"}, strings.Fields(args)...)...), exitUsage, want)
 	}
 }
 

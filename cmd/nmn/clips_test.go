@@ -133,9 +133,7 @@ func TestClips_Refused(t *testing.T) {
 	}
 	folds := with("--mil", "--set", "run.label_memory=0", "--noise-rates", "folds:2", "--arm", "soft-labels",
 		"--run-dir", t.TempDir())
-	if c := call(t, folds...); c.code != exitUsage || !strings.Contains(c.err, "folds need all labels in memory") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantCode(t, call(t, folds...), exitUsage, "folds need all labels in memory")
 	wantFailure(t, call(t, with("--set", "data.val_clips="+bare)...), loader.LabelsName, "in the order of their index")
 }
 

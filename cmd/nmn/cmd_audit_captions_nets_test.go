@@ -131,10 +131,7 @@ func TestAuditCaptions_TrainsAndContinues(t *testing.T) {
 	if got := must(t, onPairs(dir, broken, "--json", "--set", "train.log_steps=1")...); got != first.out {
 		t.Errorf("continued, it finds\n%s\nand at once\n%s", got, first.out)
 	}
-	if c := call(t, onPairs(dir, whole, "--set", "train.seed=2")...); c.code != exitUsage ||
-		!strings.Contains(c.err, "holds another run: its train.seed is 1") {
-		t.Errorf("another run: exit code %d, %s", c.code, c.err)
-	}
+	wantCode(t, call(t, onPairs(dir, whole, "--set", "train.seed=2")...), exitUsage, "holds another run: its train.seed is 1")
 }
 
 func TestAuditCaptions_TrainingMistakes(t *testing.T) {

@@ -206,14 +206,8 @@ func TestAuditRun_WritesLabelsOfClips(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			must(t, slices.Concat([]string{"train", "--arm", "baseline", "--epochs", "1", "--run-dir", dir}, data)...)
 			must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
-			if c := call(t, "audit", dir, "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")); c.code != exitUsage ||
-				!strings.Contains(c.err, ".jsonl") {
-				t.Errorf("exit code %d: %s", c.code, c.err)
-			}
-			if c := call(t, "audit", dir, "--apply", "--output", file); c.code != exitUsage ||
-				!strings.Contains(c.err, "has learned from") {
-				t.Errorf("exit code %d: %s", c.code, c.err)
-			}
+			wantCode(t, call(t, "audit", dir, "--apply", "--output", filepath.Join(t.TempDir(), "x.csv")), exitUsage, ".jsonl")
+			wantCode(t, call(t, "audit", dir, "--apply", "--output", file), exitUsage, "has learned from")
 			before := noisyScenes(t, dir).Train
 			words, id := before.Vocabulary.Texts(), before.IDs[0]
 			gone := slices.Index(before.Labels.Uint8s()[:len(words)], 1)

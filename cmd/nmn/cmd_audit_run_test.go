@@ -93,10 +93,7 @@ func TestAuditRun_OffersFoldsWithTheirCost(t *testing.T) {
 	})
 	dir := audited(t, onPictures("--set", "data.manifest="+file, "--noise-rates", "online")...)
 	c := call(t, "audit", dir)
-	if c.code != exitUsage {
-		t.Errorf("exit code %d", c.code)
-	}
-	wantParts(t, c.err, "has out-of-fold scores of 22 of 54 training pictures",
+	wantCode(t, c, exitUsage, "has out-of-fold scores of 22 of 54 training pictures",
 		"2 folds, each 2 epochs on 27 of 54 pictures, about", "run --noise-rates folds:2\n", "--noise-rates folds:5",
 		"--noise-rates online")
 	if _, err := os.Stat(filepath.Join(dir, runaudit.Folder)); err == nil {

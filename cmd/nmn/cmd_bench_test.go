@@ -275,9 +275,7 @@ func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "3 pictures of "+dir, "1 pictures could not be used")
 	alone := t.TempDir()
 	write(t, filepath.Join(alone, "broken.jpg"), []byte("\xff\xd8\xff"))
-	if c := call(t, "bench", "load", alone); c.code != 1 || !strings.Contains(c.err, "broken.jpg") {
-		t.Errorf("exit code %d: %s", c.code, c.err)
-	}
+	wantFailure(t, call(t, "bench", "load", alone), "broken.jpg")
 }
 
 // What pictures are changed by is part of the figures.
@@ -295,8 +293,6 @@ func TestBenchLoad_RefusesWhatItCannotMeasure(t *testing.T) {
 	for _, args := range [][]string{{}, {dir, dir}, {filepath.Join(dir, "a.jpg")}, {t.TempDir()},
 		{dir, "--repeats", "0"}, {dir, "--step-ms", "-1"}, {dir, "--workers", "0"}, {dir, "--size", "0"},
 		{dir, "--images", "-1"}, {dir, "--random-crop", "2"}, {dir, "--rand-augment", "2"}} {
-		if c := call(t, append([]string{"bench", "load"}, args...)...); c.code != 2 {
-			t.Errorf("%q: exit code %d: %s", args, c.code, c.err)
-		}
+		wantCode(t, call(t, append([]string{"bench", "load"}, args...)...), exitUsage)
 	}
 }

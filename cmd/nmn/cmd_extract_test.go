@@ -70,9 +70,8 @@ func TestExtract_TrainsAHeadOnWhatARunHasLearned(t *testing.T) {
 	if !bytes.Equal(readBytes(t, x), readBytes(t, other)) {
 		t.Error("features depend on threads or on the size of batches")
 	}
-	must(t, "train", x, "--labels", y, "--set", "data.features.ids="+ids, "--set", "net.hidden=[]", "--set",
-		"train.stage1_epochs=1",
-		"--set", "train.stage2_epochs=1", "--run-dir", filepath.Join(work, "head"), "-q")
+	must(t, "train", x, "--labels", y, "--set", "data.features.ids="+ids, "--set", "net.hidden=[]",
+		"--set", "train.stage1_epochs=1", "--set", "train.stage2_epochs=1", "--run-dir", filepath.Join(work, "head"), "-q")
 	head := filepath.Join(work, "head")
 	wantUsage(t, call(t, "extract", head, "--output", filepath.Join(work, "again.npy")), "64 features")
 	for _, split := range []string{"validation", "test"} {
@@ -111,11 +110,10 @@ func TestExtract_PicturesThatCannotBeReadHaveNoRow(t *testing.T) {
 	images := filepath.Join(folder, "images")
 	captions := func(file string) (labels []string) {
 		table := filepath.Join(work, file+".csv")
-		must(t, "extract", dir, "--set", "data.set=captions", "--set", "data.captions="+
-			filepath.Join(folder, "captions_test2014.json"),
-			"--set", "data.images="+images, "--set", "data.validation_share=0", "--set", "data.test_share=0", "--set",
-			"data.noise=0",
-			"--max-bad-samples", "1", "--output", filepath.Join(work, file+".npy"), "--output-labels", table)
+		must(t, "extract", dir, "--set", "data.set=captions",
+			"--set", "data.captions="+filepath.Join(folder, "captions_test2014.json"), "--set", "data.images="+images,
+			"--set", "data.validation_share=0", "--set", "data.test_share=0", "--set", "data.noise=0", "--max-bad-samples", "1",
+			"--output", filepath.Join(work, file+".npy"), "--output-labels", table)
 		return strings.Split(strings.TrimSpace(read(t, table)), "\n")
 	}
 	whole := captions("whole")

@@ -132,10 +132,8 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	write(t, path("w.csv"), "w\n.5\n1\n1\n3\n")
 	wantParts(t, must(t, "features", path("x.npy"), "--set", "data.features.weights="+path("w.csv")),
 		"weights      of rows from 0.5 to 3")
-	if c := call(t, append(weighted[:4:4], "--set", "data.features.weight_column=v")...); c.code != exitUsage ||
-		!strings.Contains(c.err, `has no column "v" for the weights`) {
-		t.Errorf("another column: %+v", c)
-	}
+	wantCode(t, call(t, append(weighted[:4:4], "--set", "data.features.weight_column=v")...), exitUsage,
+		`has no column "v" for the weights`)
 	matrix := readBytes(t, path("x.npy"))
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))
@@ -162,9 +160,7 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	c = call(t, append(learn, "--set", "data.features.train.features="+path("good.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--set", "recipe.form=estimate",
 		"--noise-rates", "folds:5", "--run-dir", path("folds"))...)
-	if c.code != exitUsage || !strings.Contains(c.err, "4 rows cannot be dealt to 5 folds") {
-		t.Errorf("fewer rows than folds: exit code %d, %s", c.code, c.err)
-	}
+	wantCode(t, c, exitUsage, "4 rows cannot be dealt to 5 folds")
 }
 
 // Labels that are all equal have no noise to find: the recipe says so and trains on them as they are.
@@ -282,11 +278,7 @@ func TestFeatures_MistakesAreToldWithTheCure(t *testing.T) {
 		{[]string{"train", filepath.Join(filepath.Dir(a), "none.npy")}, []string{"none.npy"}},
 		{with("--set", "data.features.memory_limit=1e-6"), []string{"memory", "data.features.memory_limit", "line 47"}},
 	} {
-		called := call(t, c.args...)
-		if called.code != exitFailure {
-			t.Errorf("%v: exit code %d, %s", c.args, called.code, called.err)
-		}
-		wantParts(t, called.err, c.says...)
+		wantFailure(t, call(t, c.args...), c.says...)
 	}
 }
 

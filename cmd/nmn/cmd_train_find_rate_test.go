@@ -81,8 +81,5 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 	for _, wrong := range []string{"0", "-1", "many"} {
 		wantUsage(t, call(t, "train", "--batch-size", wrong), "or auto")
 	}
-	if c := call(t, "experiment", "--batch-size", "auto", "--run-dir", t.TempDir()); c.code != exitUsage ||
-		!strings.Contains(c.err, "--batch-size") {
-		t.Errorf("experiment: %d, %s", c.code, c.err)
-	}
+	wantCode(t, call(t, "experiment", "--batch-size", "auto", "--run-dir", t.TempDir()), exitUsage, "--batch-size")
 }

@@ -193,7 +193,7 @@ func TestTrain_DryRunWritesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	out := must(t, tiny("train", "--run-dir", dir, "--dry-run")...)
 	wantParts(t, out, "stage1", "caption-filter", "parameters", "GFLOP", "steps", "device",
-		"\nrecipe      stage 1 takes as many epochs again")
+		"\nrecipe      noise rates come from the first epoch of stage 1")
 	if i, j := strings.Index(out, "device"), strings.Index(out, "images/s"); i < 0 || i > j {
 		t.Errorf("what is known before the steps does not come first:\n%s", out)
 	}
@@ -265,9 +265,7 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	wantUsage(t, call(t, args(dir)...), "holds another run: its arm is caption-filter, this one's stage1", "--restart")
 	before := readBytes(t, dir, train.LastName)
 	wantUsage(t, call(t, args(dir, "--restart", "--learning-rate", "-1")...), "--learning-rate")
-	if c := call(t, args(dir, "--restart", "--init", "absent.safetensors")...); c.code != exitUsage {
-		t.Errorf("weights that are not there: exit code %d: %s", c.code, c.err)
-	}
+	wantCode(t, call(t, args(dir, "--restart", "--init", "absent.safetensors")...), exitUsage)
 	must(t, args(dir, "--restart", "--dry-run")...)
 	if !bytes.Equal(readBytes(t, dir, train.LastName), before) {
 		t.Fatal("a command that has not begun has touched the run")

@@ -88,13 +88,23 @@ func succeeds(t *testing.T, args ...string) called {
 	return c
 }
 
-// wantOK checks for exit code 0 and parts of standard error.
-func wantOK(t *testing.T, c called, contains ...string) {
+// wantCode checks for an exit code and parts of standard error.
+func wantCode(t *testing.T, c called, code int, contains ...string) {
 	t.Helper()
-	if c.code != exitOK {
-		t.Errorf("exit code %d: %s", c.code, c.err)
+	if c.code != code {
+		t.Errorf("exit code %d, want %d; %s", c.code, code, c.err)
 	}
 	wantParts(t, c.err, contains...)
+}
+
+func wantOK(t *testing.T, c called, contains ...string) {
+	t.Helper()
+	wantCode(t, c, exitOK, contains...)
+}
+
+func wantFailure(t *testing.T, c called, contains ...string) {
+	t.Helper()
+	wantCode(t, c, exitFailure, contains...)
 }
 
 // tiny makes a command line of training that takes a second, on the CPU unless another device is given.
@@ -112,25 +122,13 @@ func goOn(dir string, more ...string) []string {
 // wantUsage checks for exit code 2, one line on standard error and nothing on standard output.
 func wantUsage(t *testing.T, c called, contains ...string) {
 	t.Helper()
-	if c.code != exitUsage {
-		t.Errorf("exit code %d, want %d; %s", c.code, exitUsage, c.err)
-	}
+	wantCode(t, c, exitUsage, contains...)
 	if c.out != "" {
 		t.Errorf("standard output %q", c.out)
 	}
 	if strings.Count(c.err, "\n") != 1 || !strings.HasPrefix(c.err, "nmn: ") {
 		t.Errorf("standard error %q, want one line that starts with nmn:", c.err)
 	}
-	wantParts(t, c.err, contains...)
-}
-
-// wantFailure checks for exit code 1 and parts of standard error.
-func wantFailure(t *testing.T, c called, contains ...string) {
-	t.Helper()
-	if c.code != exitFailure {
-		t.Errorf("exit code %d, want %d; %s", c.code, exitFailure, c.err)
-	}
-	wantParts(t, c.err, contains...)
 }
 
 // wantParts checks that a text has all parts.

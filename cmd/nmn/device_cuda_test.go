@@ -101,9 +101,7 @@ func TestDevice_CUDATellsWhatIsMissingAndAutoTrainsOnTheCPU(t *testing.T) {
 			}
 			left := on(t, c.libcuda, c.libcudnn, t.TempDir(), tiny("train", "--device", "auto", "--arm", "stage1",
 				"--set", "train.max_steps=1", "--run-dir", dir)...)
-			if left.code != exitOK || !strings.Contains(left.err, "computing on the CPU: ") {
-				t.Errorf("--device auto: exit code %d, it does not say where it computes: %s", left.code, left.err)
-			}
+			wantOK(t, left, "computing on the CPU: ")
 			for _, said := range c.said {
 				if message := lastLine(insisted.err); !strings.HasPrefix(message, "nmn: device cuda:0: ") ||
 					!strings.Contains(message, said) {

@@ -60,9 +60,7 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		{"--shard 1/3", "--threshold"}, // which one part cannot choose for all
 	} {
 		refused := call(t, append([]string{"predict", model, pictures}, strings.Fields(c.args)...)...)
-		if refused.code != exitUsage || !strings.Contains(refused.err, c.want) {
-			t.Errorf("%s: exit code %d, %s, want %q", c.args, refused.code, refused.err, c.want)
-		}
+		wantCode(t, refused, exitUsage, c.want)
 	}
 	said := call(t, "predict", model, pictures, "--shard", "1/3", "--format", "csv")
 	wantParts(t, said.err, "join the lines")

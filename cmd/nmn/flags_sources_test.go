@@ -221,9 +221,7 @@ func TestSet_RefusesWithTheKeyThatIsNear(t *testing.T) {
 		"data={nois: 1}":          `data: unknown key "nois"; did you mean data.noise?`,
 	} {
 		c := call(t, "config", "--preset", "scenes", "--set", given)
-		if c.code != exitUsage || !strings.Contains(c.err, want) {
-			t.Errorf("%s: exit code %d: %s, want %s", given, c.code, c.err, want)
-		}
+		wantCode(t, c, exitUsage, want)
 	}
 }
 
@@ -250,9 +248,7 @@ func TestSet_RefusesAnotherSourceThanScenes(t *testing.T) {
 	for _, key := range []string{"clips", "msrvtt", "captions", "manifest", "features.train.features"} {
 		for _, data := range []string{"scenes", "moving-scenes"} {
 			c := call(t, "config", data, "--set", "data."+key+"=x.csv")
-			if c.code != exitUsage || !strings.Contains(c.err, "data."+key) || !strings.Contains(c.err, "leave ") {
-				t.Errorf("%s with %s: exit code %d: %s", data, key, c.code, c.err)
-			}
+			wantCode(t, c, exitUsage, "data."+key, "leave ")
 		}
 	}
 }

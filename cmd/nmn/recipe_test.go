@@ -56,11 +56,10 @@ func weather(t *testing.T, untold bool) string {
 
 // byRecipe is a command line on such a file that takes a moment.
 func byRecipe(command, file string, args ...string) []string {
-	return append([]string{command, "--set", "data.features.train.features=" + file, "--set",
-		"data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]",
-		"--batch-size", "32", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--noise-rates", "folds:3",
-		"--set", "recipe.fold_epochs=8", "--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate",
-		"0.01"}, args...)
+	return append([]string{command, "--set", "data.features.train.features=" + file,
+		"--set", "data.features.label_columns=[\"label_*\"]", "--set", "net.hidden=[16]", "--batch-size", "32",
+		"--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--noise-rates", "folds:3", "--set", "recipe.fold_epochs=8",
+		"--set", "train.stage2_epochs=3", "--set", "train.patience=0", "--learning-rate", "0.01"}, args...)
 }
 
 // armsOf reads the rows of an experiment's table, by arm, as column to value.
@@ -104,14 +103,12 @@ func TestRecipe_BeatsThePlainFormOnNoiseThatItFinds(t *testing.T) {
 	found := filepath.Join(dir, "flips-0.3-0.1", "seed-1", run.RecipeFolder)
 	at := func(name string) string { return filepath.Join(found, name) }
 	again := filepath.Join(t.TempDir(), "rates.csv")
-	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile),
-		"--output", again)
+	must(t, "rates", "--scores", at(recipe.ScoresFile), "--logits", "--labels", at(recipe.LabelsFile), "--output", again)
 	if !bytes.Equal(readBytes(t, filepath.Dir(again), "rates.csv"), readBytes(t, found, recipe.RatesFile)) {
 		t.Error("nmn rates finds other rates in the files of the recipe")
 	}
-	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile),
-		"--logits", "--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--noise-rates", at(recipe.RatesFile),
-		"--json"))
+	judged := readJSON(t, must(t, "audit", "--scores", at(recipe.NoisyScoresFile), "--logits",
+		"--labels", at(recipe.LabelsFile), "--truth", at(recipe.TruthFile), "--noise-rates", at(recipe.RatesFile), "--json"))
 	if judged["truth"] == nil {
 		t.Errorf("no judgement in the audit: %v", judged)
 	}
@@ -170,9 +167,8 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 	c := succeeds(t, byRecipe("train", weather(t, true), "--arm", arm, "--set", "recipe.epochs=1", "--run-dir", dir)...)
 	const said = "1 of 6 labels: the scores do not show their noise; their labels are taken as they are"
 	const unknown = "1 of 6 classes not estimated: "
-	for name, text := range map[string]string{"the terminal": c.err,
-		"report.html": read(t, filepath.Join(dir, report.HTMLFile)),
-		"result.json": read(t, filepath.Join(dir, run.ResultFile))} {
+	for name, text := range map[string]string{"the terminal": c.err, "report.html": read(t, dir, report.HTMLFile),
+		"result.json": read(t, dir, run.ResultFile)} {
 		wantParts(t, text, said)
 		if name == "report.html" && !strings.Contains(text, unknown) {
 			t.Errorf("%s does not name the word without an estimate", name)
@@ -341,8 +337,7 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	wantParts(t, c.err, "raised to at least q01")
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
-		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words,
-			labels.Given)
+		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words, labels.Given)
 		check(t, err)
 		return found.Rates()
 	}
@@ -381,17 +376,15 @@ func TestRecipe_OnlineScoresCostNoEpoch(t *testing.T) {
 	t.Parallel()
 	file := weather(t, false)
 	args := func(dir string, more ...string) []string {
-		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]", "--set",
-			"net.hidden=[16]",
-			"--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate", "--noise-rates", "online",
-			"--epochs", "3",
-			"--set", "train.patience=0", "--learning-rate", "0.01", "--run-dir", dir}, more...)
+		return append([]string{"train", file, "--set", "data.features.label_columns=[\"label_*\"]",
+			"--set", "net.hidden=[16]", "--batch-size", "4", "--flips", "0.3:0.1", "--set", "recipe.form=estimate",
+			"--noise-rates", "online", "--epochs", "3", "--set", "train.patience=0", "--learning-rate", "0.01",
+			"--run-dir", dir}, more...)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	c := succeeds(t, args(dir)...)
 	if !strings.Contains(c.err, "without an extra epoch") ||
-		!strings.Contains(c.err, "from the scores of 248 rows before they were learned") ||
-		strings.Contains(c.err, "fold") {
+		!strings.Contains(c.err, "from the scores of 248 rows before they were learned") || strings.Contains(c.err, "fold") {
 		t.Errorf("said: %s", c.err)
 	}
 	o, err := run.ReadOutcome(dir)
