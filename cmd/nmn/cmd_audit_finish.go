@@ -107,9 +107,6 @@ func (a *auditCommand) rankClasses(ctx context.Context, p *program, r *runaudit.
 		written, err = r.WriteClasses(ctx, found, corrected, a.correction.Labels)
 		return err
 	}
-	if r.HasPictures() && a.page.images == "" {
-		a.page.ofRun = r.Picture
-	}
 	if err := a.showClasses(ctx, p, found); err != nil {
 		return err
 	}

@@ -207,6 +207,9 @@ func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.A
 func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audit, scores *runaudit.OutOfFold) error {
 	p.message(run.Message{Topic: "scores", Text: fmt.Sprintf("%d of %d training %s, from %s", len(scores.Bags), scores.All,
 		r.Data().Train.Noun(), scores.From)})
+	if r.HasPictures() && a.page.images == "" {
+		a.page.ofRun = r.Picture
+	}
 	if r.Exclusive() {
 		return a.rankClasses(ctx, p, r, scores)
 	}
@@ -220,9 +223,6 @@ func (a *auditCommand) rankRun(ctx context.Context, p *program, r *runaudit.Audi
 	p.status.clear()
 	if err != nil {
 		return err
-	}
-	if r.HasPictures() && a.page.images == "" {
-		a.page.ofRun = r.Picture
 	}
 	var written *runaudit.Corrected
 	a.correction.Write = func(corrected []uint8) (err error) {

@@ -138,8 +138,11 @@ func TestRead_Folders(t *testing.T) {
 		if err := m.FindFiles(t.Context(), m.Folder, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !strings.HasPrefix(m.Describe(), fmt.Sprintf("labels: %d class", len(m.Labels))) {
-			t.Errorf("%s: %s", name, m.Describe())
+		says := map[Form]string{FormFolders: "a folder of pictures for each", FormVOC: "annotations of Pascal VOC",
+			FormYOLO: "label files of YOLO", FormCOCO: "categories of COCO"}[c.form]
+		if told := m.Describe(); !strings.HasPrefix(told, fmt.Sprintf("labels: %d class", len(m.Labels))) ||
+			!strings.Contains(told, says) {
+			t.Errorf("%s: %s", name, told)
 		}
 	}
 }

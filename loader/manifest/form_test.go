@@ -61,8 +61,9 @@ func TestParse_FindsHowListsAreStated(t *testing.T) {
 		{"arrays without quotes", "labels", quoted("", ", "), FormJSON, ""},
 	} {
 		m := parsed(t, rowsOf(c.column, c.state))
-		if m.Form != c.form || m.Separator != c.separator || m.LabelsColumn != c.column || m.JSONLines {
-			t.Errorf("%s: form %s, separator %q, column %q", c.name, m.Form, m.Separator, m.LabelsColumn)
+		if m.Form != c.form || m.Separator != c.separator || m.LabelsColumn != c.column || m.JSONLines ||
+			!strings.Contains(m.Describe(), " in the column "+c.column) {
+			t.Errorf("%s: form %s, separator %q, column %q: %s", c.name, m.Form, m.Separator, m.LabelsColumn, m.Describe())
 		}
 		for i, r := range m.Rows {
 			want := slices.Sorted(slices.Values(animalsOf(i)))
