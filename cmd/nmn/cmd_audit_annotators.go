@@ -41,15 +41,7 @@ See docs/guide/annotators.md.`),
   nmn audit annotators --labels crowd.csv --annotators reliability.csv --consensus labels.csv
   nmn audit annotators --labels crowd.jsonl --scores oof.csv --output labels.jsonl --json`,
 		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if a.files.Labels == "" {
-				return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
-			}
-			if err := a.options.Validate(); err != nil {
-				return usageError{err}
-			}
-			return a.run(cmd.Context(), p)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), p) },
 	}
 	in := under(cmd, "Labels")
 	in.file(&a.files.Labels, "labels", "read a row for each annotator and picture from this `file`", "csv", "jsonl", "gz")
@@ -79,6 +71,12 @@ See docs/guide/annotators.md.`),
 }
 
 func (a *auditAnnotators) run(ctx context.Context, p *program) error {
+	if a.files.Labels == "" {
+		return usagef("audit annotators: needs --labels, a file with a row for each annotator of each picture")
+	}
+	if err := a.options.Validate(); err != nil {
+		return usageError{err}
+	}
 	r, err := annotators.AuditFiles(ctx, a.files, a.options)
 	if err != nil {
 		return err

@@ -49,13 +49,7 @@ you interrupt it, the same command continues. See docs/guide/captions-audit.md.`
   nmn audit captions captions.csv --decisions caption-decisions.csv --apply kept.csv`,
 		Args:              arguments(p, counted(1, 1)),
 		ValidArgsFunction: completeFiles("json", "jsonl", "csv", "txt", "token", "zip", "gz"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a.captions = args[0]
-			if err := a.check(cmd); err != nil {
-				return err
-			}
-			return a.run(cmd.Context(), p)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd, p, args[0]) },
 	}
 	in := under(cmd, "Captions")
 	in.file(&a.vocabulary, "vocab", "judge captions by the words in this `file`", "txt")
@@ -117,7 +111,12 @@ func (a *auditCaptions) checkPage(cmd *cobra.Command) error {
 	return a.page.check(cmd)
 }
 
-func (a *auditCaptions) run(ctx context.Context, p *program) error {
+func (a *auditCaptions) run(cmd *cobra.Command, p *program, file string) error {
+	ctx := cmd.Context()
+	a.captions = file
+	if err := a.check(cmd); err != nil {
+		return err
+	}
 	bags, decisions, err := a.read(ctx)
 	if err != nil {
 		return err
@@ -190,12 +189,7 @@ func (a *auditCaptions) write(ctx context.Context, p *program, r *misplaced.Repo
 			return nil, err
 		}
 	}
-	return outcome, a.writePage(ctx, p, r, decisions)
-}
-
-func (a *auditCaptions) writePage(ctx context.Context, p *program, r *misplaced.Report,
-	decisions misplaced.Decisions) error {
-	return a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },
+	return outcome, a.page.write(ctx, p, len(r.IDs), func(bag int) string { return cmp.Or(r.Files[bag], r.IDs[bag]) },
 		func(picture func(bag int) []byte) func() error {
 			page := report.NewCaptionPage(a.page.name(), r, report.CaptionPageOptions{Items: a.page.items,
 				MinError: a.minError, Decisions: decisions, Picture: picture})

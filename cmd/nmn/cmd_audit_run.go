@@ -74,7 +74,8 @@ func (a *auditCommand) auditRun(cmd *cobra.Command, p *program, dir string) erro
 // auditRunIn audits a run whose flags have been checked.
 func (a *auditCommand) auditRunIn(cmd *cobra.Command, p *program, dir string) (err error) {
 	ctx := cmd.Context()
-	if _, err := a.folds(); err != nil {
+	folds, err := a.folds()
+	if err != nil {
 		return err
 	}
 	w := &watch{program: p}
@@ -94,9 +95,11 @@ func (a *auditCommand) auditRunIn(cmd *cobra.Command, p *program, dir string) (e
 			return err
 		}
 	}
-	scores, err := a.scoresOf(ctx, p, r)
-	if err != nil {
-		return err
+	var scores *runaudit.OutOfFold
+	if folds == 0 {
+		if scores, folds, err = a.scoresOf(ctx, p, r); err != nil {
+			return err
+		}
 	}
 	release, err := r.Lock(ctx)
 	if err != nil {
@@ -104,7 +107,6 @@ func (a *auditCommand) auditRunIn(cmd *cobra.Command, p *program, dir string) (e
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if scores == nil {
-		folds, _ := a.folds()
 		if scores, err = a.trainFolds(ctx, p, r, folds); err != nil {
 			return err
 		}
@@ -120,31 +122,26 @@ func (a *auditCommand) checkLabels(r *runaudit.Audit) error {
 	return audit.EnoughToApply(bytes.Count(r.Data().Train.Labels.Uint8s(), []byte{1}), 0, false)
 }
 
-// scoresOf returns the scores for the audit, or nil if nets of folds must be trained. If the run does not have
-// scores of all bags and no flag selects what to do, it prints the choices and returns a mistake in usage.
-func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Audit) (*runaudit.OutOfFold, error) {
-	if n, _ := a.folds(); n > 0 {
-		return nil, nil
-	}
+// scoresOf returns the scores for the audit, or how many folds to train for them. If the run does not have scores of
+// all bags and no flag selects what to do, it prints the choices and returns a mistake in usage.
+func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Audit) (scores *runaudit.OutOfFold,
+	folds int, err error) {
 	online := a.options.NoiseRates == recipe.Online
 	if online {
 		a.options.NoiseRates = ""
 	}
-	scores, err := r.Scores(ctx)
+	scores, err = r.Scores(ctx)
 	switch {
-	case err != nil:
-		return nil, err
-	case scores.Complete(), online && len(scores.Bags) > 0:
-		return scores, nil
+	case err != nil, scores.Complete(), online && len(scores.Bags) > 0:
+		return scores, 0, err
 	case a.ofData.on:
-		a.options.NoiseRates = recipe.FoldsOf + strconv.Itoa(r.DefaultFolds())
-		return nil, nil
+		return nil, r.DefaultFolds(), nil
 	}
 	a.offer(p, r, len(scores.Bags))
 	if len(scores.Bags) == 0 {
-		return nil, usagef("audit: %s has no out-of-fold scores, which an audit needs; type one of these commands", r.Dir)
+		return nil, 0, usagef("audit: %s has no out-of-fold scores, which an audit needs; type one of these commands", r.Dir)
 	}
-	return nil, usagef("audit: %s has out-of-fold scores of %d of %d training %s; type one of these commands", r.Dir,
+	return nil, 0, usagef("audit: %s has out-of-fold scores of %d of %d training %s; type one of these commands", r.Dir,
 		len(scores.Bags), scores.All, r.Data().Train.Noun())
 }
 

@@ -101,7 +101,11 @@ func (e *experimentCommand) work(ctx context.Context, p *program, s *run.Session
 	case e.jobs.list:
 		return e.printTasks(ctx, p, s)
 	case e.jobs.task:
-		return e.doTask(ctx, p, s)
+		t, reused, err := e.RunTask(ctx, s, e.jobs.number)
+		if err != nil {
+			return err
+		}
+		return p.tellTask(t, t.Dir, reused)
 	case e.jobs.collect:
 		return e.collectTasks(ctx, p, s)
 	}

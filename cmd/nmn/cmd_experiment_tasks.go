@@ -140,14 +140,6 @@ func experimentTasks(tasks []experiment.Task) *report.Table {
 	return t
 }
 
-func (e *experimentCommand) doTask(ctx context.Context, p *program, s *run.Session) error {
-	t, reused, err := e.RunTask(ctx, s, e.jobs.number)
-	if err != nil {
-		return err
-	}
-	return p.tellTask(t, t.Dir, reused)
-}
-
 // collectTasks writes and prints the tables of the finished tasks.
 func (e *experimentCommand) collectTasks(ctx context.Context, p *program, s *run.Session) error {
 	outcome, missing, err := e.Collect(ctx, s, e.jobs.partial)

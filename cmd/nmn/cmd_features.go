@@ -86,7 +86,11 @@ func (c *featuresCommand) run(ctx context.Context, p *program, path string) (err
 			return err
 		}
 	}
-	return c.describe(p, t)
+	d, err := t.Describe()
+	if err != nil {
+		return err
+	}
+	return p.print(c.asJSON, d, "%s", describedFeatures(d))
 }
 
 // writeLabelTable writes the labels of a file of features.
@@ -99,14 +103,6 @@ func writeLabelTable(path string, t *features.Table) error {
 	k := len(t.Labels.Words)
 	return table.WriteFile(path, t.Labels.Words, t.IDs, t.Rows.Len(),
 		func(i int) ([]uint8, error) { return t.Labels.Values[i*k : (i+1)*k], nil })
-}
-
-func (c *featuresCommand) describe(p *program, t *features.Table) error {
-	d, err := t.Describe()
-	if err != nil {
-		return err
-	}
-	return p.print(c.asJSON, d, "%s", describedFeatures(d))
 }
 
 // describedFeatures returns the description as text.

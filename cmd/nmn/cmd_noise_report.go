@@ -67,15 +67,11 @@ func (n *noiseReport) run(cmd *cobra.Command, p *program, path string) error {
 	if err != nil {
 		return err
 	}
-	return n.show(p, r)
-}
-
-func (n *noiseReport) show(p *program, r *report.NoiseReport) error {
 	write := r.WritePage
 	if strings.EqualFold(filepath.Ext(n.output), ".md") {
 		write = r.WriteMarkdown
 	}
-	err := writeTo(n.output, func(path string) error { return durable.Stream(path, 0o666, write) })
+	err = writeTo(n.output, func(path string) error { return durable.Stream(path, 0o666, write) })
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,7 @@ the picture. Results do not depend on --threads.`),
 		Example: `  nmn rates --scores oof.csv --labels labels.csv
   nmn rates --scores oof.npy --logits --labels labels.npy --output rates.csv --json`,
 		Args: refuseArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkScores("rates", &r.files, r.estimation); err != nil {
-				return err
-			}
-			return r.run(cmd.Context(), p)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd.Context(), p) },
 	}
 	scoreFlags(under(cmd, "Scores"), &r.files)
 	e := under(cmd, "Estimate")
@@ -52,6 +47,9 @@ the picture. Results do not depend on --threads.`),
 }
 
 func (r *ratesCommand) run(ctx context.Context, p *program) error {
+	if err := checkScores("rates", &r.files, r.estimation); err != nil {
+		return err
+	}
 	manifestLabels(ctx, &r.files)
 	in, err := rates.ReadFiles(r.files)
 	if err != nil {

@@ -132,14 +132,18 @@ func (r *reproduceCommand) plan(ctx context.Context, p *program, named bool) (*p
 	return paper.New(ctx, r.Settings)
 }
 
-// work runs, plans, lists or collects.
+// work runs, prints parts with hours and gigabytes, lists or collects.
 func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Plan) error {
 	w := &watch{program: p}
 	o := paper.Options{Log: p.log, Observe: w.observer(), Captioning: p.captionObserver(), Notify: p.message,
 		Extracted: p.counted("extracted", "pictures")}
 	switch {
 	case r.dryRun:
-		return r.tellPlan(ctx, p, plan, paper.Options{Log: p.log})
+		e, err := plan.Estimate(ctx, paper.Options{Log: p.log})
+		if err != nil {
+			return err
+		}
+		return report.Write(p.out, r.format(), plan.Tables(e)...)
 	case r.jobs.list:
 		return r.printTasks(p, plan)
 	case r.jobs.task:
@@ -160,15 +164,6 @@ func (r *reproduceCommand) work(ctx context.Context, p *program, plan *paper.Pla
 		return err
 	}
 	return r.show(p, out)
-}
-
-// tellPlan prints parts, hours and gigabytes.
-func (r *reproduceCommand) tellPlan(ctx context.Context, p *program, plan *paper.Plan, o paper.Options) error {
-	e, err := plan.Estimate(ctx, o)
-	if err != nil {
-		return err
-	}
-	return report.Write(p.out, r.format(), plan.Tables(e)...)
 }
 
 func (r *reproduceCommand) format() report.Format {

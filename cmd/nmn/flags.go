@@ -35,46 +35,39 @@ func under(cmd *cobra.Command, name string) group {
 	return group{cmd, name, cmd.Flags()}
 }
 
-// keep adds a declared flag to the group.
-func (r group) keep(name string) { r.annotate(name, groupAnnotation, []string{r.name}) }
-
-// rare leaves flags of the group out of --help; nmn help COMMAND lists them.
-func (r group) rare(names ...string) {
-	for _, name := range names {
-		r.annotate(name, rareAnnotation, []string{"rare"})
-	}
-}
-
 // value declares a flag of any type.
 func (r group) value(v pflag.Value, name, usage string) {
 	r.set.Var(v, name, usage)
 	r.keep(name)
 }
 
-// completes sets the values of a flag for completion.
-func (r group) completes(name string, values ...string) {
-	r.annotate(name, valuesAnnotation, values)
+// mark adds a value to an annotation of flags.
+func (r group) mark(annotation, value string, flags ...string) {
+	for _, name := range flags {
+		f := r.set.Lookup(name)
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[annotation] = append(f.Annotations[annotation], value)
+	}
 }
 
-func (r group) annotate(name, annotation string, values []string) {
-	f := r.set.Lookup(name)
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[annotation] = append(f.Annotations[annotation], values...)
-}
+// keep adds a declared flag to the group.
+func (r group) keep(name string) { r.mark(groupAnnotation, r.name, name) }
+
+// rare leaves flags of the group out of --help; nmn help COMMAND lists them.
+func (r group) rare(flags ...string) { r.mark(rareAnnotation, "rare", flags...) }
 
 // needs refuses flags that are given without another flag.
-func (r group) needs(other string, flags ...string) {
-	for _, flag := range flags {
-		r.annotate(flag, needsAnnotation, []string{other})
-	}
-}
+func (r group) needs(other string, flags ...string) { r.mark(needsAnnotation, other, flags...) }
 
 // excludes refuses flags that are given together with another flag.
-func (r group) excludes(other string, flags ...string) {
-	for _, flag := range flags {
-		r.annotate(flag, excludesAnnotation, []string{other})
+func (r group) excludes(other string, flags ...string) { r.mark(excludesAnnotation, other, flags...) }
+
+// completes sets the values of a flag for completion.
+func (r group) completes(name string, values ...string) {
+	for _, value := range values {
+		r.mark(valuesAnnotation, value, name)
 	}
 }
 
