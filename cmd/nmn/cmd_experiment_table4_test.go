@@ -76,14 +76,11 @@ func TestTable4_RefusesWhatDoesNotFit(t *testing.T) {
 		"--features and --captions belong":  {"--features", "a=b"},
 		"want name=folder":                  {"--features", "a"},
 		"names a twice":                     {"--features", "a=b,a=c", "--captions", "c.json"},
-		"seeds are different":               {"--seeds", "1,1"},
 		"at least one of --seeds":           {"--seeds", ""},
 		"--captions-per-clip is 3":          {"--captions-per-clip", "3"},
-		"--validation-size and --test-siz":  {"--test-size", "0"},
 		"data.frames is 2":                  {"--frames", "2"},
 		"--train-size and --features exclu": {"--features", "a=b", "--captions", "c.json", "--train-size", "5"},
 		"--partial belongs to --features":   {"--partial"},
-		"hidden is 0":                       {"--set", "net.hidden=0"},
 	} {
 		wantUsage(t, call(t, append([]string{"experiment", "table4"}, args...)...), says)
 	}

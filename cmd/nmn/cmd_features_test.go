@@ -126,14 +126,8 @@ func TestFeatures_TellsRowsAndLabelsThatAreNoUse(t *testing.T) {
 	write(t, path("good.csv"), "x,w,l_cat,l_no,l_all\n1,2,1,0,1\n3,4,0,0,1\n5,6,1,0,1\n7,9,0,0,1\n")
 	must(t, "features", path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--output", path("x.npy"),
 		"--output-labels", path("y.csv"))
-	weighted := []string{"features", path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]", "--set",
-		"data.features.weight_column=w"}
-	wantParts(t, must(t, weighted...), "4 rows of 1 feature,", "weights      of rows from 2 to 9")
-	write(t, path("w.csv"), "w\n.5\n1\n1\n3\n")
-	wantParts(t, must(t, "features", path("x.npy"), "--set", "data.features.weights="+path("w.csv")),
-		"weights      of rows from 0.5 to 3")
-	wantCode(t, call(t, append(weighted[:4:4], "--set", "data.features.weight_column=v")...), exitUsage,
-		`has no column "v" for the weights`)
+	wantCode(t, call(t, "features", path("good.csv"), "--set", "data.features.label_columns=[\"l_*\"]",
+		"--set", "data.features.weight_column=v"), exitUsage, `has no column "v" for the weights`)
 	matrix := readBytes(t, path("x.npy"))
 	copy(matrix[len(matrix)-12:], "\x00\x00\xc0\x7f\x00\x00\x80\x7f") // row 3, column 2: NaN; row 4, column 1: infinite
 	write(t, path("bad.npy"), string(matrix))

@@ -196,11 +196,3 @@ func modified(t *testing.T, files []string) (when []int64) {
 	}
 	return when
 }
-
-func TestExperiment_MILBothHasRowsOfBoth(t *testing.T) {
-	skipShort(t, "trains many runs")
-	t.Parallel()
-	out := must(t, tiny("experiment", "--size", "quick", "--run-dir", filepath.Join(t.TempDir(), "e"),
-		"--arms", "baseline", "--mil", "both")...)
-	wantParts(t, out, "baseline + MIL")
-}

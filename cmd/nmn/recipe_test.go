@@ -238,11 +238,6 @@ func TestRecipe_IsTheDefaultWhereItFits(t *testing.T) {
 		rates string
 	}{
 		{[]string{"train"}, recipe.CaptionFilter, recipe.Online},
-		{[]string{"train", "--set", "recipe.captions=labels"}, recipe.HeldRates, recipe.Online},
-		// labels that captions do not give
-		{[]string{"train", "--noise", "0", "--flips", "0.3:0.1"}, recipe.HeldRates, recipe.Online},
-		{[]string{"train", "--set", "data.set=moving-scenes"}, recipe.HeldRates, recipe.Online}, // its frames are learned
-		{[]string{"train", "--set", "data.set=moving-scenes", "--mil"}, recipe.CaptionFilter, recipe.Online},
 		{[]string{"train", "--arm", "held-rates"}, recipe.HeldRates, recipe.Online},
 		{[]string{"train", "--arm", "forward"}, recipe.Forward, recipe.Online},
 		{[]string{"train", "--set", "recipe.form=estimate"}, recipe.CaptionFilter, recipe.Online},
