@@ -82,7 +82,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	checkpointFlag(m, &c.checkpoint)
 	c.weightsFlags(m)
 	some(m, &c.options.Layers, "layer", "take these layers, as `layer,...` (pool5, fc7, cls, ...)",
-		slices.Concat([]model.Layer{model.Pool5, model.FC7, model.Probabilities}, transformerLayers())...)
+		model.Pool5, model.FC7, model.Probabilities, "cls", "mean", "cls+mean", "embedding")
 	m.int(&c.options.Batch, "batch-size", "compute this many `pictures` at once", "[1,]")
 	m.shard(&c.options.Shard, "pictures")
 	m.bool(&c.options.PerFrame, "per-frame", "write a row for each frame of a video")

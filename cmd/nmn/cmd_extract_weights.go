@@ -7,14 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
 	"nmn/run/weights/pretrained"
 )
-
-// transformerLayers returns the layers of vision transformers.
-func transformerLayers() []model.Layer { return []model.Layer{"cls", "mean", "cls+mean", "embedding"} }
 
 func (c *extractCommand) weightsFlags(r group) {
 	r.file(&c.weights, "weights", "use this pretrained `net`, a file or a name of nmn weights",
