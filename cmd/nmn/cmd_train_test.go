@@ -126,7 +126,7 @@ func TestTrain_InterruptedAndResumedEqualsUnbroken(t *testing.T) {
 }
 
 // resumedEquals interrupts a training in folders of its run, one at a time, and continues it by the same command. Its
-// evaluation, which depends on every bit of the weights, and some files must equal the files of a whole run.
+// result, which depends on every bit of the weights, and some files must equal the files of a whole run.
 func resumedEquals(t *testing.T, whole string, args func(dir string) []string, places []string, files ...string) {
 	t.Helper()
 	for _, place := range places {
@@ -142,14 +142,16 @@ func resumedEquals(t *testing.T, whole string, args func(dir string) []string, p
 			}
 		}
 		if a, b := readResult(t, whole), readResult(t, dir); a != b {
-			t.Errorf("%q: evaluations differ: %.200s and %.200s", place, a, b)
+			t.Errorf("%q: results differ: %.200s and %.200s", place, a, b)
 		}
 	}
 }
 
+// readResult returns what a run has found: its evaluation, and how it judges captions.
 func readResult(t *testing.T, dir string) string {
 	t.Helper()
-	return asJSON(t, outcomeOf(t, dir).Evaluation)
+	o := outcomeOf(t, dir)
+	return asJSON(t, []any{o.Evaluation, o.Captions})
 }
 
 func TestTrain_ThreadsAndWorkersChangeNothing(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/train"
 )
 
 // spoiled makes data of a kind. One picture is cut short, one is empty and one is gone. It returns the arguments that
@@ -121,13 +123,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 					must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 				}
 
-				broken := filepath.Join(t.TempDir(), "broken")
-				interruptAfter(t, broken, args(broken)...)
-				must(t, goOn(broken)...)
-				if got, want := readBytes(t, filepath.Join(broken, "last.safetensors")), readBytes(t,
-					filepath.Join(dir, "last.safetensors")); string(got) != string(want) {
-					t.Error("a resumed run learns something else")
-				}
+				resumedEquals(t, dir, args, []string{""}, train.LastName)
 			})
 		}
 	}
