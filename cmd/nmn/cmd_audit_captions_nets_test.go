@@ -131,7 +131,8 @@ func TestAuditCaptions_TrainsAndContinues(t *testing.T) {
 	if got := must(t, onPairs(dir, broken, "--json", "--set", "train.log_steps=1")...); got != first.out {
 		t.Errorf("continued, it finds\n%s\nand at once\n%s", got, first.out)
 	}
-	wantCode(t, call(t, onPairs(dir, whole, "--set", "train.seed=2")...), exitUsage, "holds another run: its train.seed is 1")
+	wantCode(t, call(t, onPairs(dir, whole, "--set", "train.seed=2")...), exitUsage,
+		"holds another run: its train.seed is 1")
 }
 
 func TestAuditCaptions_TrainingMistakes(t *testing.T) {

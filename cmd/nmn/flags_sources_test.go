@@ -297,8 +297,9 @@ func TestDataFlags_GivenTheirDefaultsAreReadOrRefused(t *testing.T) {
 
 func TestDataFlags_FilesThatTheProgramHasWrittenPass(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{nil, {"--size", "full"}, {"--mil", "--set", "train.noise.miss_rate=[0.1, 0.2]", "--set",
-		"train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]"}, {"--preset", "moving-scenes"},
+	for _, args := range [][]string{nil, {"--size", "full"},
+		{"--mil", "--set", "train.noise.miss_rate=[0.1, 0.2]", "--set", "train.learning_rates=[{pattern: \"head.*\", " +
+			"multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]"}, {"--preset", "moving-scenes"},
 		{"--set", "data.captions=c.json", "--images", "d"}, {"--set", "data.manifest=m.csv"},
 		{"--set", "data.features.train.features=x.csv"}, {"--set", "data.clips=d"},
 		{"--preset", "paper-msrvtt", "--set", "data.msrvtt=a.json", "--set", "data.frames_dir=d"}} {
