@@ -25,7 +25,8 @@ import (
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
 		page: auditPage{items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
-		rows: auditRows{options: neighbours.DefaultOptions()}}
+		rows: auditRows{options: neighbours.DefaultOptions()}, sources: newSources(), runDir: filepath.Join("runs", "audit"),
+		device: "auto"}
 	cmd := &cobra.Command{
 		Use:   "audit [DATA | RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -85,8 +86,12 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		},
 		ValidArgsFunction: completeFolders,
 	}
-	a.ofData.flags(under(cmd, "Data"))
-	a.ofRun.flags(under(cmd, "Run"))
+	data := under(cmd, "Data")
+	data.directory(&a.runDir, "run-dir", "train DATA in this `folder`")
+	setFlags(data, &a.sources.settings)
+	r := under(cmd, "Run")
+	r.int(&a.foldEpochs, "fold-epochs", "train the nets of folds:N for this many `epochs`", "[0,1000]")
+	deviceFlag(r, &a.device)
 	scoreFlags(under(cmd, "Scores"), &a.files)
 	e := under(cmd, "Noise rates")
 	e.file(&a.options.NoiseRates, "noise-rates",
@@ -104,7 +109,13 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		audit.SuspectFormats...)
 	a.rows.flags(under(cmd, "Pictures"))
 	a.page.flags(under(cmd, "Page"))
-	a.correctionFlags(under(cmd, "Correction"))
+	c := under(cmd, "Correction")
+	c.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
+	optional(c, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more",
+		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
+	c.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right", "(0,1]")
+	c.needs("apply", "precision")
+	c.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json", "npy")
 	out := under(cmd, "Output")
 	a.shown.flags(out)
 	cmd.AddCommand(newAuditAnnotators(p))
@@ -199,25 +210,22 @@ type auditCommand struct {
 	page       auditPage
 	rows       auditRows
 	correction labels.Correction
-	ofRun      auditRun
-	ofData     auditData
 	shown      tablesOutput
+	// DATA is audited by training on it in runDir, and then auditing that run.
+	onData  bool
+	sources sources
+	runDir  string
+	// onRun is set for DATA too.
+	onRun      bool
+	foldEpochs int
+	device     string
 }
 
 func (a *auditCommand) check(cmd *cobra.Command) error {
-	if a.verified != "" && a.options.NoiseRates != "" && !a.ofRun.on {
+	if a.verified != "" && a.options.NoiseRates != "" && !a.onRun {
 		return usagef("audit: --verified is for rates that are estimated, and --noise-rates gives them: leave out one")
 	}
 	return cmp.Or(a.page.check(cmd), a.rows.options.Validate(), a.checkCorrection())
-}
-
-func (a *auditCommand) correctionFlags(r group) {
-	r.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
-	optional(r, &a.correction.Apply, "apply", "correct the top suspects; =force and =pooled correct more",
-		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
-	r.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right", "(0,1]")
-	r.needs("apply", "precision")
-	r.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json", "npy")
 }
 
 func (a *auditCommand) checkCorrection() error {
@@ -228,7 +236,7 @@ func (a *auditCommand) checkCorrection() error {
 	case c.Labels != "" && c.Apply == "" && a.options.Decisions == "":
 		return usagef("audit: --output is for corrected labels and needs --apply or --decisions; use --suspects %s "+
 			"for the ranked list", c.Labels)
-	case c.Labels != "" && !a.ofRun.on &&
+	case c.Labels != "" && !a.onRun &&
 		!slices.Contains([]string{".csv", ".jsonl", ".npy"}, strings.ToLower(filepath.Ext(c.Labels))):
 		return usagef("audit: --output is %q, want a name that ends in .csv, in .jsonl for a manifest of that form, or in "+
 			".npy for one class for each picture", c.Labels)
@@ -244,34 +252,8 @@ func (a *auditCommand) labelEnding() string {
 	return ".csv"
 }
 
-// auditData are the flags for nmn audit DATA.
-type auditData struct {
-	on      bool // DATA is audited
-	sources sources
-	runDir  string
-}
-
-func (a *auditData) flags(r group) {
-	a.sources, a.runDir = newSources(), filepath.Join("runs", "audit")
-	r.directory(&a.runDir, "run-dir", "train DATA in this `folder`")
-	setFlags(r, &a.sources.settings)
-}
-
 // flagsOfData are the flags that need data.
 var flagsOfData = []string{"run-dir", "set"}
-
-// auditRun are the flags for nmn audit RUN.
-type auditRun struct {
-	on         bool // a run is audited
-	foldEpochs int
-	device     string
-}
-
-func (a *auditRun) flags(r group) {
-	a.device = "auto"
-	r.int(&a.foldEpochs, "fold-epochs", "train the nets of folds:N for this many `epochs`", "[0,1000]")
-	deviceFlag(r, &a.device)
-}
 
 func newAuditCompare(p *program) *cobra.Command {
 	var shown tablesOutput

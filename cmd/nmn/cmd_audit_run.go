@@ -35,13 +35,13 @@ func (a *auditCommand) checkRun(cmd *cobra.Command, dir, audited string) error {
 	if err := refuse(cmd, "is for score files, and "+audited+" has its own scores: leave out one", files...); err != nil {
 		return err
 	}
-	if a.ofRun.foldEpochs > 0 && !strings.HasPrefix(a.options.NoiseRates, recipe.FoldsOf) {
+	if a.foldEpochs > 0 && !strings.HasPrefix(a.options.NoiseRates, recipe.FoldsOf) {
 		return usagef("audit: --fold-epochs belongs to --noise-rates folds:N")
 	}
 	if !cmd.Flags().Changed("page") {
 		a.page.file = filepath.Join(dir, runaudit.Folder, "audit.html")
 	}
-	a.ofRun.on, a.page.title = true, filepath.Base(filepath.Clean(dir))
+	a.onRun, a.page.title = true, filepath.Base(filepath.Clean(dir))
 	if err := a.options.Estimation.Validate(); err != nil {
 		return usageError{err}
 	}
@@ -66,7 +66,7 @@ func (a *auditCommand) auditRun(cmd *cobra.Command, p *program, dir string) erro
 		return err
 	}
 	if !cmd.Flags().Changed("device") {
-		a.ofRun.device = ""
+		a.device = ""
 	}
 	return a.auditRunIn(cmd, p, dir)
 }
@@ -80,7 +80,7 @@ func (a *auditCommand) auditRunIn(cmd *cobra.Command, p *program, dir string) (e
 	}
 	w := &watch{program: p}
 	r, err := runaudit.Open(ctx, dir, runaudit.Options{Options: run.Options{Log: p.log, Observer: w.observer()},
-		Device: a.ofRun.device, Threads: a.options.Estimation.Workers})
+		Device: a.device, Threads: a.options.Estimation.Workers})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (a *auditCommand) scoresOf(ctx context.Context, p *program, r *runaudit.Aud
 	switch {
 	case err != nil, scores.Complete(), online && len(scores.Bags) > 0:
 		return scores, 0, err
-	case a.ofData.on:
+	case a.onData:
 		return nil, r.DefaultFolds(), nil
 	}
 	a.offer(p, r, len(scores.Bags))
@@ -189,7 +189,7 @@ func argument(s string) string {
 // trainFolds prints the cost of nets of folds and trains them.
 func (a *auditCommand) trainFolds(ctx context.Context, p *program, r *runaudit.Audit, folds int) (
 	*runaudit.OutOfFold, error) {
-	o := r.Offer(folds, a.ofRun.foldEpochs)
+	o := r.Offer(folds, a.foldEpochs)
 	p.message(run.Message{Topic: "folds", Text: fmt.Sprintf("nets of %s, %s each, unless already trained%s",
 		text.Count(folds, "folds"), text.Count(o.Epochs, "epochs"), about(": ", o.Time))})
 	a.options.NoiseRates = ""
@@ -287,9 +287,9 @@ func holdsRun(dir string) bool {
 // auditData trains on data like nmn train and audits the run. The same command continues an interrupted run,
 // and does not train again for a correction.
 func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) error {
-	t := trainCommand{program: p, sources: a.ofData.sources, runDir: a.ofData.runDir, metrics: newMetricsOptions(p)}
+	t := trainCommand{program: p, sources: a.sources, runDir: a.runDir, metrics: newMetricsOptions(p)}
 	for _, flag := range []struct{ name, value string }{
-		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.ofRun.device},
+		{"labels", a.files.Labels}, {"images", a.page.images}, {"device", a.device},
 	} {
 		if !cmd.Flags().Changed(flag.name) {
 			continue
@@ -298,7 +298,7 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 			return err
 		}
 	}
-	a.page.images, a.ofRun.device = "", ""
+	a.page.images, a.device = "", ""
 	if a.verified != "" {
 		if err := t.sources.take(document.TextSetting("data.verified", a.verified, false)); err != nil {
 			return err
@@ -325,6 +325,6 @@ func (a *auditCommand) auditData(cmd *cobra.Command, p *program, data string) er
 	if err := t.train(cmd, nil); err != nil {
 		return err
 	}
-	a.ofData.on = true
+	a.onData = true
 	return a.auditRunIn(cmd, p, t.runDir)
 }
