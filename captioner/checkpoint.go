@@ -134,29 +134,12 @@ func (t *Trainer) trySave() error {
 	return t.keeper.Try(t.state(), observers(t.Observers))
 }
 
-// state is the training as it is now.
-func (t *Trainer) state() train.State {
-	return train.State{Epoch: t.at.Epoch, Step: t.at.Step, Changed: t.at != t.saved, Write: t.write, Hold: t.hold}
-}
-
-func (t *Trainer) write(path, previous string) (size int64, err error) {
-	about, tensors := t.checkpoint()
-	if size, err = t.replace(path, previous, about, tensors); err == nil {
-		t.saved = t.at
-	}
-	return size, err
-}
-
-func (t *Trainer) hold(most int64) (*train.Held, error) {
-	about, tensors := t.checkpoint()
-	return train.Hold(about, tensors, most, t.replace)
-}
-
-// checkpoint returns a checkpoint of the current state. Tensors are read from the net when they are written.
-func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
+// state is the training as it is now. Tensors are read from the net when they are written.
+func (t *Trainer) state() train.State[Checkpoint] {
 	about := &Checkpoint{Format: train.CheckpointFormat, Model: t.Net.Config(), Words: t.Words, Data: t.data,
 		Config: t.Config, Position: t.at, Best: t.best()}
-	return about, slices.Concat(t.Net.Weights(), t.optimizer.Moments())
+	return train.State[Checkpoint]{Epoch: t.at.Epoch, Step: t.at.Step, Position: t.at, About: about,
+		Tensors: slices.Concat(t.Net.Weights(), t.optimizer.Moments())}
 }
 
 // best is the validation that was the best so far.
@@ -181,21 +164,15 @@ func (t *Trainer) Resume(path string) error {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w",
 				c.Position.Batch, batches, train.ErrCorrupt)
 		}
-		if err := t.optimizer.CheckMoments(file); err != nil {
+		if err := t.optimizer.Resume(file, c.Position.Step, func() error { return t.Net.Load(file) }); err != nil {
 			return err
 		}
-		if err := t.Net.Load(file); err != nil {
-			return err
-		}
-		if err := t.optimizer.LoadMoments(file, c.Position.Step); err != nil {
-			return err
-		}
-		t.at, t.saved = c.Position, c.Position
+		t.at = c.Position
 		var best []train.Best
 		if b := c.Best; b.Step > 0 {
 			best = append(best, train.Best{Step: b.Step, Epoch: b.Epoch, Value: b.CIDEr})
 		}
-		return t.keeper.Restore(best, t.at.Step)
+		return t.keeper.Restore(best, t.at, t.at.Step)
 	})
 }
 

@@ -381,8 +381,8 @@ func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
 		unsaved := 0
 		r.observers = []Observer{{Unsaved: func(train.Unsaved) { unsaved++ }}}
 		trainer := newTrainer(t, late(r.options(t)))
-		replace := trainer.replace
-		trainer.replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
+		replace := trainer.keeper.Replace
+		trainer.keeper.Replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
 			if step := trainer.at.Step; step >= window[0] && step < window[1] {
 				return 0, syscall.ENOSPC
 			}

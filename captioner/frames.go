@@ -115,22 +115,14 @@ func (f *FrameFile) arrange(o FrameFiles) (err error) {
 // Close closes the file.
 func (f *FrameFile) Close() error { return f.table.Close() }
 
-// Clips implements FrameFeatures.
-func (f *FrameFile) Clips() int { return len(f.clips) }
+// The methods that follow implement FrameFeatures.
 
-// ID implements FrameFeatures.
-func (f *FrameFile) ID(clip int) string { return f.clips[clip].id }
-
-// Frames implements FrameFeatures.
-func (f *FrameFile) Frames() int { return f.frames }
-
-// Width implements FrameFeatures.
-func (f *FrameFile) Width() int { return f.width }
-
-// FrameCount implements FrameFeatures.
+func (f *FrameFile) Clips() int              { return len(f.clips) }
+func (f *FrameFile) ID(clip int) string      { return f.clips[clip].id }
+func (f *FrameFile) Frames() int             { return f.frames }
+func (f *FrameFile) Width() int              { return f.width }
 func (f *FrameFile) FrameCount(clip int) int { return f.clips[clip].rows * f.perRow }
 
-// Features implements FrameFeatures.
 func (f *FrameFile) Features(clip int, dst []float32) error {
 	c, row := f.clips[clip], f.width*f.perRow
 	for i := range c.rows {

@@ -144,26 +144,15 @@ func (s *Set) encode(clip string, captions []string, words *Words,
 	return ids, texts, nil
 }
 
-// Clips implements Source, and so do the methods that follow.
-func (s *Set) Clips() int { return len(s.clips) }
+// The methods that follow implement Source.
 
-// ID implements Source.
-func (s *Set) ID(clip int) string { return s.features.ID(s.clips[clip]) }
-
-// Frames implements Source.
-func (s *Set) Frames() int { return s.features.Frames() }
-
-// Width implements Source.
-func (s *Set) Width() int { return s.features.Width() }
-
-// FrameCount implements Source.
-func (s *Set) FrameCount(clip int) int { return s.features.FrameCount(s.clips[clip]) }
-
-// Features implements Source.
+func (s *Set) Clips() int                             { return len(s.clips) }
+func (s *Set) ID(clip int) string                     { return s.features.ID(s.clips[clip]) }
+func (s *Set) Frames() int                            { return s.features.Frames() }
+func (s *Set) Width() int                             { return s.features.Width() }
+func (s *Set) FrameCount(clip int) int                { return s.features.FrameCount(s.clips[clip]) }
 func (s *Set) Features(clip int, dst []float32) error { return s.features.Features(s.clips[clip], dst) }
-
-// Captions implements Source.
-func (s *Set) Captions(clip int) [][]int32 { return s.ids[clip] }
+func (s *Set) Captions(clip int) [][]int32            { return s.ids[clip] }
 
 // References are the reference captions of a clip.
 func (s *Set) References(clip int) []string { return s.texts[clip] }

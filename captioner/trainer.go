@@ -24,11 +24,9 @@ type Trainer struct {
 	steps     int
 
 	at      Position
-	saved   Position // of the last.safetensors that this process wrote or read
-	keeper  train.CheckpointStore
-	replace train.ReplaceFunc[Checkpoint] // writes checkpoints
-	order   order                         // of the epoch
-	ordered int                           // which epoch that is, 0 for none
+	keeper  train.CheckpointStore[Checkpoint]
+	order   order // of the epoch
+	ordered int   // which epoch that is, 0 for none
 
 	replays *kernels.GraphCache[work]
 	passes  passes
@@ -48,8 +46,8 @@ func New(o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{Options: o, data: identify(o.Data), pairs: pairsOf(o.Data), at: Position{Epoch: 1},
-		replace: frame.Replace, keeper: train.NewCheckpointStore(train.CheckpointStoreOptions{Directory: o.Directory,
-			Count: 1, Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})}
+		keeper: train.NewCheckpointStore(frame, train.CheckpointStoreOptions{Directory: o.Directory, Count: 1,
+			Minutes: o.Config.CheckpointMinutes, Clock: o.Clock})}
 	t.steps = t.Config.Steps(t.Batches())
 	t.schedule = train.NewSchedule(t.Config.LearningRateConfig, t.steps)
 	if o.Directory != "" {
@@ -173,7 +171,7 @@ func (t *Trainer) end(ctx context.Context) error {
 			return err
 		}
 	}
-	if t.at.Batch > 0 && t.at != t.saved {
+	if t.at.Batch > 0 && !t.keeper.Saved(t.at) {
 		t.reportEpoch()
 	}
 	return t.save()

@@ -174,7 +174,7 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 				s2vt.BeamOptions{Width: 1, MaxLength: 8})
 			check(t, err)
 			generated := data.words.Caption(captions[0].Words)
-			if want := "a " + data.words.Word(5+data.number(clip)); !strings.HasPrefix(generated, want) {
+			if want := "a " + data.words.words[5+data.number(clip)]; !strings.HasPrefix(generated, want) {
 				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, generated, want)
 			}
 		}

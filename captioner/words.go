@@ -86,13 +86,6 @@ func checkWord(word string) error {
 // Len is the number of ids: of all words and the four special ones.
 func (w *Words) Len() int { return len(w.words) }
 
-// Word is how an id is written.
-func (w *Words) Word(id int32) string { return w.words[id] }
-
-// Count is the number of times that a word is in the captions that the vocabulary was built from; 0 if
-// unknown.
-func (w *Words) Count(id int32) int { return w.counts[id] }
-
 // AtLeast is the number of words, without the special ones, that occur at least n times.
 func (w *Words) AtLeast(n int) int {
 	words := 0
@@ -133,9 +126,6 @@ func (w *Words) Caption(ids []int32) string {
 	}
 	return b.String()
 }
-
-// List is a copy of the words proper, as NewWords takes them.
-func (w *Words) List() []string { return slices.Clone(w.words[firstWord:]) }
 
 // Fingerprint is a SHA-256 over the words in the order of their ids.
 func (w *Words) Fingerprint() string {

@@ -24,7 +24,7 @@ func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counte
 func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
 	w, counted := buildWords(t, WordOptions{}, "A dog, a cat.", "the dog runs", "", "?!",
 		"a "+strings.Repeat("x", 10000))
-	if got := strings.Join(w.List(), " "); got != "a dog cat runs the" {
+	if got := strings.Join(w.words[firstWord:], " "); got != "a dog cat runs the" {
 		t.Errorf("words %q", got)
 	}
 	if want := (Counted{Captions: 5, Tokens: 9, Distinct: 5, Unknown: 1, Empty: 1,
@@ -32,8 +32,8 @@ func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
 		counted.Captions != want.Captions || counted.Distinct != want.Distinct || counted.Unknown != want.Unknown {
 		t.Errorf("counted %+v, want %+v", counted, want)
 	}
-	if w.Len() != 9 || w.Word(4) != "a" || w.Count(4) != 3 || w.Count(Unknown) != 0 {
-		t.Errorf("%d ids, the first word is %q, %d times", w.Len(), w.Word(4), w.Count(4))
+	if w.Len() != 9 || w.words[4] != "a" || w.counts[4] != 3 || w.counts[Unknown] != 0 {
+		t.Errorf("%d ids, the first word is %q, %d times", w.Len(), w.words[4], w.counts[4])
 	}
 	other, _ := buildWords(t, WordOptions{}, "the dog runs", "a dog a cat", "a")
 	if err := w.Same(other); err != nil || w.Fingerprint() != other.Fingerprint() {
@@ -43,13 +43,13 @@ func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
 
 func TestBuildWords_Cuts(t *testing.T) {
 	captions := []string{"a a a b b c", "d d e"}
-	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.List(), "") != "abd" ||
+	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.words[firstWord:], "") != "abd" ||
 		counted.Unknown != 2 || counted.Distinct != 5 {
-		t.Errorf("%q, %+v", w.List(), counted)
+		t.Errorf("%q, %+v", w.words[firstWord:], counted)
 	}
-	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.List(), "") != "ab" ||
+	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.words[firstWord:], "") != "ab" ||
 		counted.Unknown != 4 {
-		t.Errorf("%q, %+v", w.List(), counted)
+		t.Errorf("%q, %+v", w.words[firstWord:], counted)
 	}
 	for _, o := range []WordOptions{{MinCount: 9}, {Size: -1}, {Size: maxWords + 1}} {
 		if _, _, err := BuildWords(slices.Values(captions), o); err == nil {
@@ -62,7 +62,7 @@ func TestWords_ThereAndBack(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{MinCount: 2}, "a man does n't run", "a man does n't walk")
 	ids := w.Append(nil, Tokens("A man doesn't swim."))
 	if want := []int32{4, 6, 5, 7, Unknown}; !slices.Equal(ids, want) {
-		t.Errorf("ids %v, want %v of %q", ids, want, w.List())
+		t.Errorf("ids %v, want %v of %q", ids, want, w.words[firstWord:])
 	}
 	if got := w.Caption(append([]int32{s2vt.BOS}, append(ids, s2vt.EOS, 4, s2vt.PAD)...)); got != "a man does n't <unk>" {
 		t.Errorf("caption %q", got)
@@ -83,7 +83,7 @@ func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
 		refused(t, w.Same(other), want, ErrOtherWords)
 		if w.Fingerprint() == other.Fingerprint() {
-			t.Errorf("%q and %q have one fingerprint", w.List(), other.List())
+			t.Errorf("%q and %q have one fingerprint", w.words[firstWord:], other.words[firstWord:])
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestWords_File(t *testing.T) {
 	check(t, w.WriteFile(path))
 	read, err := ReadWords(path)
 	if err != nil || read.Same(w) != nil || !slices.Equal(read.counts, w.counts) {
-		t.Fatalf("%v: %q", err, read.List())
+		t.Fatalf("%v: %q", err, read.words[firstWord:])
 	}
 	encoded, err := json.Marshal(w)
 	check(t, err)
@@ -194,8 +194,8 @@ func FuzzBuildWords(f *testing.F) {
 		for i, id := range ids {
 			if id == Unknown {
 				unknown++
-			} else if w.Word(id) != tokens[i] {
-				t.Errorf("token %q has the id of %q", tokens[i], w.Word(id))
+			} else if w.words[id] != tokens[i] {
+				t.Errorf("token %q has the id of %q", tokens[i], w.words[id])
 			}
 		}
 		if unknown != counted.Unknown {

@@ -67,17 +67,10 @@ func (n *Net) ChunkBytes(frames, bags, chunk int, training bool) int {
 // largest is the number of bags, below bags and with equally many frames each, whose buffers need at most
 // this number of bytes.
 func (n *Net) largest(frames, bags int, training bool, bytes int) int {
-	lo, hi := 0, bags // lo fits, hi does not
-	for hi-lo > 1 {
-		middle := (lo + hi) / 2
-		share := (frames*middle + bags - 1) / bags
-		if n.planBytes(capacity{frames: share, bags: middle, chunk: n.chunkOf(share), training: training}) <= bytes {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	return lo
+	return sort.Search(bags-1, func(i int) bool {
+		share := (frames*(i+1) + bags - 1) / bags
+		return n.planBytes(capacity{frames: share, bags: i + 1, chunk: n.chunkOf(share), training: training}) > bytes
+	})
 }
 
 // planBytes returns the buffer memory of a capacity without allocating it. It returns more than any memory if

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"nmn/kernels"
@@ -73,10 +74,10 @@ func New(config Config, backend kernels.Backend) (*Net, error) {
 		buffers:  tensor.NewArena(backend),
 	}
 	if err := n.build(); err != nil {
-		return nil, joinClose(err, n)
+		return nil, errors.Join(err, n.Close())
 	}
 	if err := n.Freeze(func(*Param) bool { return false }); err != nil {
-		return nil, joinClose(err, n)
+		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
 }
@@ -223,11 +224,4 @@ func (n *Net) Bytes() int { return n.params.Bytes() + n.grads.Bytes() + n.buffer
 func (n *Net) Close() error {
 	clear(n.plans)
 	return cmp.Or(n.buffers.Close(), n.grads.Close(), n.params.Close())
-}
-
-func joinClose(err error, n *Net) error {
-	if closing := n.Close(); closing != nil {
-		return fmt.Errorf("%w (and closing: %v)", err, closing)
-	}
-	return err
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 
 	"nmn/kernels/tensor"
@@ -184,10 +185,7 @@ func (n *Net) grow(to capacity) error {
 		}
 	}
 	if err != nil {
-		if closing := n.buffers.Close(); closing != nil {
-			return fmt.Errorf("%w (and freeing what was there: %v)", err, closing)
-		}
-		return err
+		return errors.Join(err, n.buffers.Close())
 	}
 	n.capacity, n.memory = to, m
 	return nil

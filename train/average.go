@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"nmn/format/safetensors"
 )
 
@@ -48,7 +49,7 @@ func (o *Optimizer) onAverages(f func() error) error {
 	}
 	err := f()
 	if back := o.showAverages(false); back != nil {
-		return joined(back, err)
+		return errors.Join(back, err)
 	}
 	return err
 }

@@ -148,7 +148,7 @@ func OpenNet(path string, backend kernels.Backend) (net *model.Net, read *Checkp
 			err = made.ChunkFrames(c.Config.ChunkFrames)
 		}
 		if err != nil {
-			return joined(err, made.Close())
+			return errors.Join(err, made.Close())
 		}
 		net, read = made, c
 		return nil
@@ -190,48 +190,10 @@ func (c *Checkpoint) check(tensors int) error {
 	return nil
 }
 
-// parameters counts in floating point, so that a hostile configuration cannot overflow.
-func parameters(c model.Config) float64 {
-	if c.Input > 0 {
-		total, width := 0.0, float64(c.Input)
-		for _, hidden := range c.Hidden {
-			total += width * float64(hidden)
-			width = float64(hidden)
-		}
-		return total + width*float64(c.Classes)
+// parameters counts the weights in floating point, so that a hostile configuration cannot overflow.
+func parameters(c model.Config) (total float64) {
+	for _, l := range c.Layers() {
+		total += float64(l.R) * float64(l.S) * float64(l.C) * float64(l.K)
 	}
-	if c.Residual != model.Plain {
-		return residualParameters(c)
-	}
-	total, channels := 0.0, 3.0
-	for i, depth := range c.Depths {
-		for range depth {
-			total += 9 * channels * float64(c.Widths[i])
-			channels = float64(c.Widths[i])
-		}
-	}
-	kernel := float64(c.FC6Kernel)
-	total += kernel * kernel * channels * float64(c.FC6)
-	return total + float64(c.FC6)*float64(c.FC7) + float64(c.FC7)*float64(c.Classes)
-}
-
-// residualParameters counts the weights of a residual net, block by block.
-func residualParameters(c model.Config) float64 {
-	block := func(channels, width float64) (weights, out float64) {
-		if c.Residual == model.Bottleneck {
-			return channels*width + 9*width*width + 4*width*width, 4 * width
-		}
-		return 9*channels*width + 9*width*width, width
-	}
-	channels := float64(c.Widths[0])
-	total := 7 * 7 * 3 * channels
-	for i, depth := range c.Depths {
-		first, out := block(channels, float64(c.Widths[i]))
-		if i > 0 || out != channels {
-			first += channels * out // of the shortcut
-		}
-		others, _ := block(out, float64(c.Widths[i]))
-		total, channels = total+first+float64(depth-1)*others, out
-	}
-	return total + channels*float64(c.Classes)
+	return total
 }

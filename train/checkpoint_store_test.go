@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func offered(k *CheckpointStore, values ...float64) (taken []bool) {
+func offered(k *CheckpointStore[Checkpoint], values ...float64) (taken []bool) {
 	for i, v := range values {
 		taken = append(taken, k.Offer(Best{Step: i + 1, Value: v}))
 	}
@@ -18,17 +18,17 @@ func offered(k *CheckpointStore, values ...float64) (taken []bool) {
 }
 
 func TestKeeper_KeepsTheBestByDirectionAndTheEarlierOfEquals(t *testing.T) {
-	higher := NewCheckpointStore(CheckpointStoreOptions{Count: 1})
+	higher := NewCheckpointStore(frame, CheckpointStoreOptions{Count: 1})
 	if got := offered(&higher, .3, .5, .5, .2, .6); !slices.Equal(got, []bool{true, true, false, false, true}) ||
 		!slices.Equal(higher.Best(), []Best{{Step: 5, Value: .6}}) {
 		t.Errorf("taken %v, best %+v", got, higher.Best())
 	}
-	lower := NewCheckpointStore(CheckpointStoreOptions{Count: 1, Lower: true})
+	lower := NewCheckpointStore(frame, CheckpointStoreOptions{Count: 1, Lower: true})
 	if got := offered(&lower, .3, .5, .2, .2); !slices.Equal(got, []bool{true, false, true, false}) ||
 		lower.best[0].Step != 3 {
 		t.Errorf("taken %v, best %+v", got, lower.best)
 	}
-	none := CheckpointStore{}
+	none := CheckpointStore[Checkpoint]{}
 	if got := offered(&none, .3); got[0] {
 		t.Error("kept one of none")
 	}

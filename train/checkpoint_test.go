@@ -264,24 +264,6 @@ func FuzzParseCheckpoint(f *testing.F) {
 	})
 }
 
-// The weights of a residual net are counted without its layers being listed: biases alone are left out.
-func TestParameters_OfResidualNets(t *testing.T) {
-	for _, name := range model.ResNets() {
-		c, err := model.ResNet(name, 10, false)
-		check(t, err)
-		all, _ := c.Parameters()
-		biases := 10
-		for _, node := range c.Backbone() {
-			if node.Kind == model.Convolution {
-				biases += node.C
-			}
-		}
-		if got := parameters(c); got != float64(all-biases) {
-			t.Errorf("%s: %g weights, want %d", name, got, all-biases)
-		}
-	}
-}
-
 func TestNew_RemovesWhatAKilledProcessLeft(t *testing.T) {
 	r := short()
 	r.directory = t.TempDir()

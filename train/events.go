@@ -49,24 +49,6 @@ func (p *Progress) Due(every int) bool {
 // leastLogged is the minimum number of logged steps, of a run with that number of steps or more.
 const leastLogged = 50
 
-// NonFinite returns an error if the loss or the gradient of the step is not finite, else nil.
-func (p *Progress) NonFinite() *NonFiniteError {
-	if finite(p.Loss) && finite(p.GradNorm) {
-		return nil
-	}
-	return p.broken()
-}
-
-func (p *Progress) broken() *NonFiniteError {
-	return &NonFiniteError{
-		Epoch:        p.Epoch,
-		Step:         p.Step,
-		LearningRate: p.LearningRate,
-		Loss:         p.Loss,
-		GradientNorm: p.GradNorm,
-	}
-}
-
 // StepDone is one update of the parameters. Its loss is summed over classes.
 type StepDone struct {
 	Progress

@@ -37,16 +37,10 @@ func (f *feed) ahead() bool { return f.beside != nil }
 // stage begins to upload a batch. The batch must not be released before it is dropped, or before it is taken
 // and the device is waited for: the device reads its pixels in place.
 func (f *feed) stage(b *loader.Batch) error {
-	f.staged = nil
-	if b.Vectors != nil {
-		f.arrays = append(f.arrays[:0], b.Vectors, b.Offsets)
-	} else {
-		f.arrays = append(f.arrays[:0], b.Pixels, b.Sizes, b.Flips, b.Offsets)
-	}
-	if !f.scoring {
-		f.arrays = append(f.arrays, b.Keys, learned(b))
-		if b.Weights != nil {
-			f.arrays = append(f.arrays, b.Weights)
+	f.staged, f.arrays = nil, f.arrays[:0]
+	for _, array := range f.sources(b) {
+		if array != nil {
+			f.arrays = append(f.arrays, array)
 		}
 	}
 	if err := f.beside.Stage(f.arrays); err != nil {
@@ -54,6 +48,19 @@ func (f *feed) stage(b *loader.Batch) error {
 	}
 	f.staged = b
 	return nil
+}
+
+// sources lists what a device needs of a batch, and places where a plan has it. nil is left out.
+func (f *feed) sources(b *loader.Batch) [8]*dense.Dense {
+	list := [8]*dense.Dense{b.Pixels, b.Sizes, b.Flips, b.Vectors, b.Offsets}
+	if !f.scoring {
+		list[5], list[6], list[7] = b.Keys, learned(b), b.Weights
+	}
+	return list
+}
+
+func places(p *model.Plan) [8]*tensor.Tensor {
+	return [8]*tensor.Tensor{p.Pixels, p.Sizes, p.Flips, p.X, p.Offsets, p.Keys, p.Labels, p.Weights}
 }
 
 // learned returns what the classifier learns from a batch: its soft targets or evidence if it has any, else
@@ -68,23 +75,18 @@ func learned(b *loader.Batch) *dense.Dense {
 // take makes a batch the input of a plan of its shape.
 func (f *feed) take(p *model.Plan, b *loader.Batch) error {
 	if f.beside == nil {
-		return upload(f.backend, p, b, !f.scoring)
+		return f.upload(p, b)
 	}
 	if f.staged != b {
 		if err := f.stage(b); err != nil {
 			return err
 		}
 	}
-	f.staged = nil
-	if b.Vectors != nil {
-		f.tensors = append(f.tensors[:0], p.X, p.Offsets)
-	} else {
-		f.tensors = append(f.tensors[:0], p.Pixels, p.Sizes, p.Flips, p.Offsets)
-	}
-	if !f.scoring {
-		f.tensors = append(f.tensors, p.Keys, p.Labels)
-		if b.Weights != nil {
-			f.tensors = append(f.tensors, p.Weights)
+	f.staged, f.tensors = nil, f.tensors[:0]
+	to := places(p)
+	for i, array := range f.sources(b) {
+		if array != nil {
+			f.tensors = append(f.tensors, to[i])
 		}
 	}
 	return f.beside.Take(f.tensors)
@@ -114,20 +116,14 @@ func (f *feed) close() error {
 	return f.beside.Close()
 }
 
-// upload copies a batch to the device. Without training there are no keys or labels to copy.
-func upload(device tensor.Device, p *model.Plan, b *loader.Batch, training bool) error {
-	for _, pair := range [...]struct {
-		dst      *tensor.Tensor
-		src      *dense.Dense
-		training bool
-	}{
-		{p.Pixels, b.Pixels, false}, {p.Sizes, b.Sizes, false}, {p.Flips, b.Flips, false}, {p.X, b.Vectors, false},
-		{p.Offsets, b.Offsets, false}, {p.Keys, b.Keys, true}, {p.Labels, learned(b), true}, {p.Weights, b.Weights, true},
-	} {
-		if pair.training && !training || pair.src == nil || pair.dst == nil {
+// upload copies a batch to the device.
+func (f *feed) upload(p *model.Plan, b *loader.Batch) error {
+	to := places(p)
+	for i, array := range f.sources(b) {
+		if array == nil || to[i] == nil {
 			continue
 		}
-		if err := device.Upload(pair.dst, pair.src); err != nil {
+		if err := f.backend.Upload(to[i], array); err != nil {
 			return err
 		}
 	}

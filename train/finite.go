@@ -46,8 +46,9 @@ var mostGradient = math.Sqrt(math.MaxFloat32)
 // before clipping.
 func (o *Optimizer) NonFinite(p *Progress) *NonFiniteError {
 	squares := o.config.Optimizer != SGD && o.config.ClipNorm == 0
-	if squares && p.GradNorm > mostGradient {
-		return p.broken()
+	if finite(p.Loss) && finite(p.GradNorm) && !(squares && p.GradNorm > mostGradient) {
+		return nil
 	}
-	return p.NonFinite()
+	return &NonFiniteError{Epoch: p.Epoch, Step: p.Step, LearningRate: p.LearningRate, Loss: p.Loss,
+		GradientNorm: p.GradNorm}
 }

@@ -29,7 +29,7 @@ func TestSave_RefusesMomentsThatAreNotFinite(t *testing.T) {
 		trainer := r.trainer(t)
 		run(t, trainer)
 		fill(t, trainer.Net.Backend(), trainer.optimizer.entries[3].V, float32(value))
-		trainer.saved = Position{}
+		trainer.keeper.saved = nil
 		err := trainer.save()
 		var broken *NonFiniteError
 		if !errors.As(err, &broken) || broken.Step != 3 || broken.Epoch != 1 || broken.Tensor == "" {
@@ -43,18 +43,19 @@ func TestSave_RefusesMomentsThatAreNotFinite(t *testing.T) {
 }
 
 // Adam keeps squares of gradients: one whose square is beyond float32 ends the run before it does harm, unless it is
-// clipped.
-func TestNonFinite_GradientWhoseSquareIsBeyondFloat32(t *testing.T) {
+// clipped. So does a loss or gradient that is not finite.
+func TestNonFinite_LossGradientAndItsSquare(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
-		kind   string
-		clip   float64
-		norm   float64
-		broken bool
-	}{{Adam, 0, 1e19, false}, {Adam, 0, 2e19, true}, {Adam, 5, 2e19, false}, {SGD, 0, 2e19, false},
-		{SGD, 5, math.Inf(1), true}, {Adam, 0, math.NaN(), true}} {
+		kind             string
+		clip, loss, norm float64
+		broken           bool
+	}{{Adam, 0, 1, 1e19, false}, {Adam, 0, 1, 2e19, true}, {Adam, 5, 1, 2e19, false}, {SGD, 0, 1, 2e19, false},
+		{SGD, 0, 0, 0, false}, {SGD, 0, nan, 1, true}, {SGD, 0, inf, 1, true}, {SGD, 0, -inf, 1, true},
+		{SGD, 5, 1, inf, true}, {Adam, 0, 1, nan, true}} {
 		o := Optimizer{config: OptimizerConfig{UpdateConfig: UpdateConfig{Optimizer: c.kind}, ClipNorm: c.clip}}
-		if err := o.NonFinite(&Progress{Loss: 1, GradNorm: c.norm}); (err != nil) != c.broken {
-			t.Errorf("%s clipped to %v, norm %g: %v", c.kind, c.clip, c.norm, err)
+		if err := o.NonFinite(&Progress{Loss: c.loss, GradNorm: c.norm}); (err != nil) != c.broken {
+			t.Errorf("%s clipped to %v, loss %g, norm %g: %v", c.kind, c.clip, c.loss, c.norm, err)
 		}
 	}
 }

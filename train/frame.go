@@ -116,9 +116,6 @@ func (k Frame[About]) Parse(file *safetensors.File) (*About, error) {
 	return about, nil
 }
 
-// ReplaceFunc is the type of Frame.Replace.
-type ReplaceFunc[About any] func(path, previous string, about *About, tensors []safetensors.Tensor) (int64, error)
-
 // Replace writes a checkpoint aside, syncs the file and renames it. The file that was there stays whole whatever
 // happens, and keeps the name previous, unless that is empty. Non-finite numbers, which would make the checkpoint
 // unreadable, are a *NonFiniteError.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/format/safetensors"
 	"nmn/internal/durable"
 	"nmn/loader"
 	"nmn/text"
@@ -20,16 +21,17 @@ import (
 // best.safetensors changes only if the new checkpoint is better than all earlier ones.
 func TestKeeper_BestStaysUntilThereIsABetterOne(t *testing.T) {
 	dir := t.TempDir()
-	k := NewCheckpointStore(CheckpointStoreOptions{Directory: dir, Count: 1})
+	k := NewCheckpointStore(frame, CheckpointStoreOptions{Directory: dir, Count: 1})
+	k.Replace = func(path, _ string, about *Checkpoint, _ []safetensors.Tensor) (int64, error) {
+		return 1, durable.Save(path, []byte(strconv.Itoa(about.Updates)))
+	}
 	for i, c := range []struct {
 		value float64
 		best  string // the step of best.safetensors at that time
 	}{{.5, "1"}, {.4, "1"}, {.6, "3"}, {.6, "3"}, {.1, "3"}} {
 		step := i + 1
 		k.Offer(Best{Step: step, Value: c.value})
-		check(t, k.Save(State{Epoch: 1, Step: step, Changed: true, Write: func(path, _ string) (int64, error) {
-			return 1, durable.Save(path, []byte(strconv.Itoa(step)))
-		}}, observers{}))
+		check(t, k.save(State[Checkpoint]{Step: step, Position: step, About: &Checkpoint{Updates: step}}, observers{}))
 		best, err := os.ReadFile(filepath.Join(dir, BestName))
 		check(t, err)
 		if string(best) != c.best {

@@ -17,6 +17,18 @@ const (
 	secondPrefix = "optimizer.v." // second moments
 )
 
+// Resume takes the state from a checkpoint that was saved after this number of updates. It checks that the state is
+// complete, then load reads the parameters, and then Resume reads the state.
+func (o *Optimizer) Resume(f *safetensors.File, updates int, load func() error) error {
+	if err := o.checkMoments(f); err != nil {
+		return err
+	}
+	if err := load(); err != nil {
+		return err
+	}
+	return o.loadMoments(f, updates)
+}
+
 // Moments lists the state for a checkpoint, in the layout of the parameters' files.
 func (o *Optimizer) Moments() (all []safetensors.Tensor) {
 	_ = o.each(func(p *param.Param, name string, state *tensor.Tensor) error { // nothing can fail
@@ -26,9 +38,9 @@ func (o *Optimizer) Moments() (all []safetensors.Tensor) {
 	return all
 }
 
-// CheckMoments checks that a checkpoint holds the complete state before any of it is read. The error wraps
+// checkMoments checks that a checkpoint holds the complete state before any of it is read. The error wraps
 // ErrCorrupt or ErrOtherModel.
-func (o *Optimizer) CheckMoments(f *safetensors.File) error {
+func (o *Optimizer) checkMoments(f *safetensors.File) error {
 	return o.each(func(p *param.Param, name string, _ *tensor.Tensor) error {
 		if !f.Has(name) {
 			return fmt.Errorf("it has no tensor %s: it was trained with other layers frozen or is damaged: %w",
@@ -45,10 +57,10 @@ func (o *Optimizer) CheckMoments(f *safetensors.File) error {
 	})
 }
 
-// LoadMoments reads the state of a checkpoint that was saved after this number of updates. If there are
-// averages, the parameters read so far are the averages, and LoadMoments reads the raw parameters. Numbers
+// loadMoments reads the state of a checkpoint that was saved after this number of updates. If there are
+// averages, the parameters read so far are the averages, and loadMoments reads the raw parameters. Numbers
 // that no optimizer produces are an error that wraps ErrCorrupt.
-func (o *Optimizer) LoadMoments(f *safetensors.File, updates int) error {
+func (o *Optimizer) loadMoments(f *safetensors.File, updates int) error {
 	o.updates = updates
 	if err := o.loadAverages(f); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -67,7 +68,7 @@ func NewOptimizer(backend kernels.Backend, params []*param.Param, multipliers []
 		o.recorder = card
 	}
 	if err := o.allocate(); err != nil {
-		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, joined(err, o.Close()))
+		return nil, fmt.Errorf("training: cannot hold the state of %s: %w", c.Optimizer, errors.Join(err, o.Close()))
 	}
 	return o, nil
 }

@@ -36,16 +36,3 @@ func TestRun_GradientThatOverflowsChangesNothing(t *testing.T) {
 	}
 	sameWeights(t, weights(t, net), before, "the step changed parameters")
 }
-
-func TestProgress_NonFiniteIsLossOrGradient(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		loss, norm float64
-		broken     bool
-	}{{1, 2, false}, {0, 0, false}, {nan, 1, true}, {inf, 1, true}, {-inf, 1, true}, {1, nan, true}, {1, inf, true}} {
-		p := Progress{Epoch: 2, Step: 3, LearningRate: .5, Loss: c.loss, GradNorm: c.norm}
-		if broken := p.NonFinite(); (broken != nil) != c.broken {
-			t.Errorf("loss %v, norm %v: %v", c.loss, c.norm, broken)
-		}
-	}
-}

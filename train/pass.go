@@ -57,7 +57,7 @@ func newPass(net *model.Net, outputs outputs, several bool) (*pass, error) {
 	p.profiler, _ = backend.(kernels.Card)
 	if several {
 		if err := p.open(backend); err != nil {
-			return nil, joined(err, p.close())
+			return nil, errors.Join(err, p.close())
 		}
 	}
 	p.feed.scoring = true
@@ -106,7 +106,7 @@ func (p *pass) start(batch *loader.Batch) (err error) {
 		return err
 	}
 	if p.full {
-		err = upload(p.net.Backend(), p.plan, batch, false)
+		err = p.feed.upload(p.plan, batch)
 	} else {
 		err = p.feed.take(p.plan, batch)
 	}

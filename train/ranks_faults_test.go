@@ -216,8 +216,8 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 			own.observers = []Observer{{Unsaved: func(Unsaved) { unsaved[g.Rank()]++ }}}
 			trainer := own.trainer(t)
 			if g.Rank() == 0 {
-				replace := trainer.replace
-				trainer.replace = func(path, previous string, about *Checkpoint,
+				replace := trainer.keeper.Replace
+				trainer.keeper.Replace = func(path, previous string, about *Checkpoint,
 					tensors []safetensors.Tensor) (int64, error) {
 					if about.Position.Step < 6 {
 						return 0, c.err

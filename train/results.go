@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"nmn/kernels"
@@ -39,7 +40,7 @@ func newResults(backend kernels.Backend, batches, bags int) (*results, error) {
 		return nil, fmt.Errorf("training: cannot hold the results of a step: %w", err)
 	}
 	if r.norm, err = r.all.Rows(0, 1); err != nil {
-		return nil, joined(err, r.close())
+		return nil, errors.Join(err, r.close())
 	}
 	r.host = model.Host(r.all.Len())
 	return r, nil

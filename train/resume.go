@@ -19,19 +19,16 @@ func (t *Trainer) Resume(path string) error {
 		if batches := t.batches.Batches(); c.Position.Batch > batches {
 			return fmt.Errorf("its position is batch %d of an epoch of %d: %w", c.Position.Batch, batches, ErrCorrupt)
 		}
-		if err := t.optimizer.CheckMoments(file); err != nil {
+		if err := t.optimizer.Resume(file, c.Updates, func() error {
+			_, err := t.Net.Load(file, nil)
 			return err
-		}
-		if _, err := t.Net.Load(file, nil); err != nil {
-			return err
-		}
-		if err := t.optimizer.LoadMoments(file, c.Updates); err != nil {
+		}); err != nil {
 			return err
 		}
 		if err := t.online.resume(c.Position, file); err != nil {
 			return err
 		}
-		t.at, t.saved = c.Position, c.Position
-		return t.keeper.Restore(c.Best, t.at.Step)
+		t.at = c.Position
+		return t.keeper.Restore(c.Best, t.at, t.at.Step)
 	}))
 }

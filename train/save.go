@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"nmn/format/safetensors"
 	"nmn/loader/picture"
 )
 
@@ -34,29 +33,8 @@ func (t *Trainer) saveTogether(save func() error) error {
 	return t.ranks.agree(save())
 }
 
-// state is the stage as it is now.
-func (t *Trainer) state() State {
-	return State{Epoch: t.at.Epoch, Step: t.at.Step, Changed: t.at != t.saved, Write: t.write, Hold: t.hold}
-}
-
-// write writes a checkpoint of the stage.
-func (t *Trainer) write(path, previous string) (size int64, err error) {
-	about, tensors := t.checkpoint()
-	if size, err = t.replace(path, previous, about, tensors); err == nil {
-		t.saved = t.at
-	}
-	return size, err
-}
-
-// hold copies a checkpoint of the stage.
-func (t *Trainer) hold(most int64) (*Held, error) {
-	about, tensors := t.checkpoint()
-	return Hold(about, tensors, most, t.replace)
-}
-
-// checkpoint returns the checkpoint of the stage's current state. Tensors are read from the net when they are
-// written.
-func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
+// state is the stage as it is now. Tensors are read from the net when they are written.
+func (t *Trainer) state() State[Checkpoint] {
 	about := &Checkpoint{
 		Format:   CheckpointFormat,
 		Model:    t.Net.Config(),
@@ -74,5 +52,6 @@ func (t *Trainer) checkpoint() (*Checkpoint, []safetensors.Tensor) {
 		about.Pictures = &Pictures{l.Fit, cmp.Or(l.Resize, picture.FilterBilinear),
 			cmp.Or(l.Orientation, picture.OrientationIgnore)}
 	}
-	return about, slices.Concat(t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.online.tensors(t.at))
+	return State[Checkpoint]{Epoch: t.at.Epoch, Step: t.at.Step, Position: t.at, About: about, Tensors: slices.Concat(
+		t.optimizer.withAverages(t.Net.Weights()), t.optimizer.Moments(), t.online.tensors(t.at))}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"nmn/format/safetensors"
 	"nmn/internal/durable"
 )
 
@@ -20,21 +21,12 @@ const retryAfter = 10 * time.Second
 const mostHeld = 1<<31 - 1
 
 // State is a moment of a training, which can be written as a checkpoint.
-type State struct {
+type State[About any] struct {
 	Epoch, Step int
-	Changed     bool // since the last checkpoint was written
-	// Write writes the checkpoint to a path. It keeps the earlier file under the name previous, if that is
-	// not empty.
-	Write func(path, previous string) (size int64, err error)
-	// Hold copies the checkpoint into memory, at most this many bytes, and returns a function that writes the
-	// copy.
-	Hold func(most int64) (*Held, error)
-}
-
-// Held is a checkpoint in memory.
-type Held struct {
-	Bytes int64
-	Write func(path string) error
+	// Position is a comparable value. A checkpoint with the position of the last one is not written again.
+	Position any
+	About    *About
+	Tensors  []safetensors.Tensor // read from the net when they are written
 }
 
 // Teller receives events about checkpoints. Observers implement it.
@@ -45,7 +37,7 @@ type Teller interface {
 
 // Due reports whether a checkpoint should be written at the next step: by the clock, for a new best, or because the
 // last one could not be.
-func (k *CheckpointStore) Due() bool {
+func (k *CheckpointStore[About]) Due() bool {
 	if k.Directory == "" {
 		return false
 	}
@@ -59,9 +51,9 @@ func (k *CheckpointStore) Due() bool {
 	return k.Minutes > 0 && now.Sub(k.tried).Minutes() >= k.Minutes
 }
 
-// Try is Save for a training that continues. If the disk is full, it reports that and returns nil. It then
+// Try saves for a training that continues. If the disk is full, it reports that and returns nil. It then
 // holds a new best in memory. It skips any other checkpoint, and Due soon asks for another one.
-func (k *CheckpointStore) Try(s State, tell Teller) error {
+func (k *CheckpointStore[About]) Try(s State[About], tell Teller) error {
 	resting := k.missing != nil && k.Clock().Sub(k.tried) < retryAfter
 	if resting && k.waits {
 		return k.hold(s)
@@ -69,7 +61,7 @@ func (k *CheckpointStore) Try(s State, tell Teller) error {
 	if resting {
 		return nil
 	}
-	err := k.Save(s, tell)
+	err := k.save(s, tell)
 	if err == nil || !durable.Full(err) {
 		return err
 	}
@@ -82,19 +74,19 @@ func (k *CheckpointStore) Try(s State, tell Teller) error {
 	return nil
 }
 
-// Finish is Save for a training that ends or is interrupted. If the disk is full, it reports that and waits
+// Finish saves for a training that ends or is interrupted. If the disk is full, it reports that and waits
 // for room (durable.Patiently). It calls state before each try.
-func (k *CheckpointStore) Finish(state func() State, tell Teller) error {
+func (k *CheckpointStore[About]) Finish(state func() State[About], tell Teller) error {
 	return durable.Patiently(context.Background(), func(err error) {
 		s := state()
 		tell.Unsaved(Unsaved{Epoch: s.Epoch, Step: s.Step, Err: err})
-	}, func() error { return k.Save(state(), tell) })
+	}, func() error { return k.save(state(), tell) })
 }
 
-// Save writes last.safetensors if anything has changed since the last save, and keeps it as the best if the
+// save writes last.safetensors if anything has changed since the last save, and keeps it as the best if the
 // last Offer was. The earlier last.safetensors becomes previous.safetensors.
-func (k *CheckpointStore) Save(s State, tell Teller) error {
-	if k.Directory == "" || !s.Changed && !k.Waits() {
+func (k *CheckpointStore[About]) save(s State[About], tell Teller) error {
+	if k.Directory == "" || k.Saved(s.Position) && !k.unsaved() {
 		k.waits = false
 		return nil
 	}
@@ -114,27 +106,39 @@ func (k *CheckpointStore) Save(s State, tell Teller) error {
 
 // write writes the files that are not written yet. The best comes first: a checkpoint is never without the
 // best one that it names.
-func (k *CheckpointStore) write(s State) (e Saved, err error) {
+func (k *CheckpointStore[About]) write(s State[About]) (e Saved, err error) {
 	if k.held != nil {
-		if err := k.held.Write(filepath.Join(k.Directory, BestName)); err != nil {
+		if err := k.held(filepath.Join(k.Directory, BestName)); err != nil {
 			return e, fmt.Errorf("training: cannot keep the checkpoint of step %d as the best: %w", k.best[0].Step, err)
 		}
 		k.held = nil
 	}
 	path, previous := filepath.Join(k.Directory, LastName), ""
-	if s.Changed {
+	if !k.Saved(s.Position) {
 		previous = filepath.Join(k.Directory, PreviousName)
 	}
 	e = Saved{Epoch: s.Epoch, Step: s.Step, Path: path, Best: k.waits}
-	if e.Bytes, err = s.Write(path, previous); err != nil {
+	if e.Bytes, err = k.Replace(path, previous, s.About, s.Tensors); err != nil {
 		return e, err
 	}
+	k.saved = s.Position
 	return e, k.commit(path)
 }
 
-// hold keeps a new best in memory: the next step changes the net.
-func (k *CheckpointStore) hold(s State) (err error) {
-	k.held, err = s.Hold(mostHeld)
-	k.waits = err != nil
-	return err
+// hold copies a new best into memory, because the next step changes the net.
+func (k *CheckpointStore[About]) hold(s State[About]) error {
+	size := safetensors.Bytes(s.Tensors)
+	if size > mostHeld {
+		return fmt.Errorf("training: the best checkpoint so far takes %d bytes, and %d are left for those that "+
+			"wait in memory for room on the disk", size, mostHeld)
+	}
+	copies, err := safetensors.Copy(s.Tensors)
+	if err != nil {
+		return fmt.Errorf("training: cannot keep a checkpoint in memory: %w", err)
+	}
+	k.waits, k.held = false, func(path string) error {
+		_, err := k.Replace(path, "", s.About, copies)
+		return err
+	}
+	return nil
 }

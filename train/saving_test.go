@@ -29,9 +29,9 @@ func TestDue_ByTheClock(t *testing.T) {
 	var now time.Time
 	at := func(minutes float64) { now = time.Time{}.Add(time.Hour + time.Duration(minutes*float64(time.Minute))) }
 	at(0)
-	k := NewCheckpointStore(CheckpointStoreOptions{Directory: t.TempDir(), Minutes: 15,
+	k := NewCheckpointStore(frame, CheckpointStoreOptions{Directory: t.TempDir(), Minutes: 15,
 		Clock: func() time.Time { return now }})
-	written := State{Changed: true, Write: func(string, string) (int64, error) { return 1, nil }}
+	k.Replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) { return 1, nil }
 	for _, step := range []struct {
 		minutes float64
 		due     bool
@@ -41,7 +41,7 @@ func TestDue_ByTheClock(t *testing.T) {
 			t.Errorf("after %v minutes: due %t, want %t", step.minutes, got, step.due)
 		}
 		if step.minutes == 20 {
-			check(t, k.Save(written, observers(nil)))
+			check(t, k.save(State[Checkpoint]{Position: step.minutes}, observers(nil)))
 		}
 	}
 	k.Minutes = 0
@@ -175,8 +175,8 @@ func crowded(t *testing.T, r rig, from, until int) (trainer *Trainer, unsaved *[
 		}
 	}}}
 	trainer = r.trainer(t)
-	replace := trainer.replace
-	trainer.replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
+	replace := trainer.keeper.Replace
+	trainer.keeper.Replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
 		if step := trainer.at.Step; step >= from && step < until {
 			return 0, errFull
 		}
@@ -218,8 +218,8 @@ func TestRun_DiskThatIsFullForAWhileCostsNothing(t *testing.T) {
 func TestRun_DiskThatIsFullAtTheEndGetsAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trainer, unsaved := crowded(t, newRig(), 0, 0)
-		replace, last := trainer.replace, time.Time{}
-		trainer.replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
+		replace, last := trainer.keeper.Replace, time.Time{}
+		trainer.keeper.Replace = func(path, previous string, c *Checkpoint, tensors []safetensors.Tensor) (int64, error) {
 			if trainer.at.Step == 15 && last.IsZero() {
 				last = time.Now()
 			}
@@ -254,7 +254,7 @@ func TestRun_DiskThatIsFullAtTheEndIsAnError(t *testing.T) {
 // Only a full disk may pass by itself.
 func TestRun_OtherErrorsOfSavingEndIt(t *testing.T) {
 	trainer, unsaved := crowded(t, newRig(), 0, 0)
-	trainer.replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) { return 0, syscall.EACCES }
+	trainer.keeper.Replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) { return 0, syscall.EACCES }
 	if result, err := trainer.Run(t.Context()); !errors.Is(err, syscall.EACCES) || result.Step != 1 {
 		t.Errorf("ended at step %d with %v", result.Step, err)
 	}
@@ -267,14 +267,15 @@ func TestRun_OtherErrorsOfSavingEndIt(t *testing.T) {
 func TestTry_RestsAfterAFullDisk(t *testing.T) {
 	var now time.Time
 	attempts := 0
-	k := NewCheckpointStore(CheckpointStoreOptions{Directory: t.TempDir(), Clock: func() time.Time { return now }})
+	k := NewCheckpointStore(frame, CheckpointStoreOptions{Directory: t.TempDir(), Clock: func() time.Time { return now }})
+	k.Replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) {
+		attempts++
+		return 0, errFull
+	}
 	for seconds := range 25 {
 		now = time.Time{}.Add(time.Hour + time.Duration(seconds)*time.Second)
 		if seconds == 0 || k.Due() {
-			check(t, k.Try(State{Changed: true, Write: func(string, string) (int64, error) {
-				attempts++
-				return 0, errFull
-			}}, observers(nil)))
+			check(t, k.Try(State[Checkpoint]{Position: seconds}, observers(nil)))
 		}
 	}
 	if attempts != 3 {

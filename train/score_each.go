@@ -2,8 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"nmn/kernels/tensor"
 	"nmn/loader"
@@ -30,36 +28,29 @@ func EachScore(ctx context.Context, g ranks.Group, net *model.Net, set *loader.S
 	}
 	bags, bad, err := inOrder(ctx, net, set, wholeBatches(g, config), outputs, func(batch *loader.Batch,
 		values [][]float32) error {
-		logits := values[0]
-		row := 0
-		next := func() error {
-			scores := logits[row*k : (row+1)*k]
-			for c, o := range scores {
-				if math.IsNaN(float64(o)) {
-					return fmt.Errorf("training: the logit of sample %s, class %d is NaN: the weights are damaged",
-						batch.IDs[row], c)
-				}
-			}
-			visit(batch.Index[row], scores, q01, q10)
+		logits, row := values[0], 0
+		if err := checkLogits(batch, logits, k); err != nil {
+			return err
+		}
+		next := func() {
+			visit(batch.Index[row], logits[row*k:(row+1)*k], q01, q10)
 			row++
-			return nil
 		}
-		var err error
-		switch {
-		case net.Config().Noise == model.FeatureDependent:
-			reading := bagRates(values[1], k, func(miss, wrong []float32) {
-				if q01, q10 = miss, wrong; err == nil {
-					err = next()
-				}
+		if net.Config().Noise == model.FeatureDependent {
+			return bagRates(values[1], k, func(miss, wrong []float32) {
+				q01, q10 = miss, wrong
+				next()
 			})
-			return joined(err, reading)
-		case net.HasRates() && q01 == nil:
-			err = bagRates(values[1], k, func(miss, wrong []float32) { q01, q10 = miss, wrong })
 		}
-		for err == nil && row < batch.N {
-			err = next()
+		if net.HasRates() && q01 == nil {
+			if err := bagRates(values[1], k, func(miss, wrong []float32) { q01, q10 = miss, wrong }); err != nil {
+				return err
+			}
 		}
-		return err
+		for row < batch.N {
+			next()
+		}
+		return nil
 	})
 	return gatherBad(g, set, config, bags, bad, err)
 }

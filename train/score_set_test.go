@@ -81,7 +81,7 @@ func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := upload(net.Backend(), plan, batch, false); err != nil {
+	if err := (&feed{backend: net.Backend(), scoring: true}).upload(plan, batch); err != nil {
 		return nil, err
 	}
 	if err := net.Normalize(plan); err != nil {

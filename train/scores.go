@@ -135,11 +135,8 @@ func (s *scorer) outputs(p *model.Plan) ([]*tensor.Tensor, error) {
 
 // add takes the scores of one batch: the values of the tensors that outputs lists.
 func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
-	for i, v := range values[0] {
-		if math.IsNaN(float64(v)) {
-			return fmt.Errorf("training: the logit of sample %s, class %d is NaN: the weights are damaged",
-				batch.IDs[i/s.classes], i%s.classes)
-		}
+	if err := checkLogits(batch, values[0], s.classes); err != nil {
+		return err
 	}
 	rows := s.collected()
 	if s.videos != nil {
@@ -158,6 +155,17 @@ func (s *scorer) add(batch *loader.Batch, values [][]float32) error {
 		return nil // no noise model
 	}
 	return s.rates.add(s.net, values[len(rows)])
+}
+
+// checkLogits refuses NaN.
+func checkLogits(batch *loader.Batch, logits []float32, classes int) error {
+	for i, v := range logits {
+		if math.IsNaN(float64(v)) {
+			return fmt.Errorf("training: the logit of sample %s, class %d is NaN: the weights are damaged",
+				batch.IDs[i/classes], i%classes)
+		}
+	}
+	return nil
 }
 
 // collected returns the rows of all bags, in the order of outputs.

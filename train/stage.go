@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"nmn/kernels"
@@ -57,11 +58,11 @@ func (a Arm) NewNet(base model.Config, backend kernels.Backend, c Config, data *
 		return nil, "", err
 	}
 	if err := start(net, c, data); err != nil {
-		return nil, "", joined(err, net.Close())
+		return nil, "", errors.Join(err, net.Close())
 	}
 	if from != "" {
 		if digest, err = loadClassifier(net, from, data); err != nil {
-			return nil, "", joined(err, net.Close())
+			return nil, "", errors.Join(err, net.Close())
 		}
 	}
 	return net, digest, nil

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -95,12 +94,4 @@ func loadClassifier(net *model.Net, path string, data *loader.Set) (digest strin
 		return err
 	})
 	return digest, err
-}
-
-// joined adds an error of cleaning up to the one that made it necessary.
-func joined(err, cleaning error) error {
-	if cleaning == nil {
-		return err
-	}
-	return errors.Join(err, cleaning)
 }

@@ -96,13 +96,10 @@ type Trainer struct {
 	batches   batchReader
 	online    *onlineScores // nil for none
 	identity  identity
-	keeper    CheckpointStore
-
-	replace ReplaceFunc[Checkpoint] // writes checkpoints
+	keeper    CheckpointStore[Checkpoint]
 
 	at       Position
 	steps    int
-	saved    Position // of last.safetensors, as far as this process has seen it
 	result   Result
 	bad      int       // pictures of the training set that were left out so far
 	unscored int       // unreadable bags of the validation set
@@ -125,20 +122,19 @@ func New(o Options) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{Options: o, ranks: newRankState(o.Group), at: Position{Epoch: 1}, identity: id, replace: frame.Replace}
+	t := &Trainer{Options: o, ranks: newRankState(o.Group), at: Position{Epoch: 1}, identity: id}
 	writes := o.Directory
 	if t.ranks.group.Rank() > 0 {
 		writes = ""
 	}
-	t.keeper = NewCheckpointStore(CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
-		Lower:   lowerIsBetter(o.Config.BestBy),
-		Minutes: o.Config.CheckpointMinutes, Clock: o.Clock, Step: frame.StepOf})
+	t.keeper = NewCheckpointStore(frame, CheckpointStoreOptions{Directory: writes, Count: o.Config.KeepBest,
+		Lower: lowerIsBetter(o.Config.BestBy), Minutes: o.Config.CheckpointMinutes, Clock: o.Clock})
 	if t.updater, err = newUpdater(&t.Options, t.ranks, o.Config.Batch(o.Net.Config().MIL)); err != nil {
 		return nil, err
 	}
 	t.optimizer = t.updater.optimizer
 	if err := t.prepare(); err != nil {
-		return nil, joined(err, t.updater.close())
+		return nil, errors.Join(err, t.updater.close())
 	}
 	return t, nil
 }
@@ -405,7 +401,7 @@ func (t *Trainer) endStage(ctx context.Context) error {
 		if err := t.afterEpoch(ctx); err != nil {
 			return err
 		}
-		if t.at != t.saved {
+		if !t.keeper.Saved(t.at) {
 			t.reportEpoch()
 		}
 	}
@@ -422,13 +418,13 @@ func (t *Trainer) backToBest() error {
 		return nil
 	}
 	// there may have been no room for the best
-	if t.ranks.many || t.keeper.Waits() {
+	if t.ranks.many || t.keeper.unsaved() {
 		if err := t.save(); err != nil {
 			return err
 		}
 	}
 	return frame.With(filepath.Join(t.Directory, BestName), func(_ *Checkpoint, file *safetensors.File) error {
-		t.saved = Position{} // the same position with other parameters is another checkpoint
+		t.keeper.saved = nil // the same position with other parameters is another checkpoint
 		if _, err := t.Net.Load(file, nil); err != nil {
 			return err
 		}

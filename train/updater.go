@@ -53,7 +53,7 @@ func newUpdater(o *Options, r *rankState, bags int) (_ *updater, err error) {
 		err = u.sums.open(r.group, o.Net, o.Wire)
 	}
 	if err != nil {
-		return nil, joined(err, u.close())
+		return nil, errors.Join(err, u.close())
 	}
 	return u, nil
 }
@@ -211,7 +211,7 @@ func (u *updater) finish(batches []*loader.Batch, e *StepDone) error {
 	e.Loss, e.GradNorm = sum/float64(e.Bags), norm
 	if broken := u.optimizer.NonFinite(&e.Progress); broken != nil {
 		broken.IDs, err = u.ranks.brokenIDs(batches, !finite(own))
-		return joined(broken, err)
+		return errors.Join(broken, err)
 	}
 	u.section("update")
 	if err := u.do(work{}, u.change); err != nil {

@@ -1,6 +1,7 @@
 package s2vt
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/conv"
@@ -37,13 +38,7 @@ func (n *Net) Place(b *Batch, dropoutSeed uint64) (Work, error) {
 // Enqueue computes the losses of the words of the batch that has been placed, and the gradients of all parameters.
 // It neither uploads nor waits: a device may record it, once for all batches whose Work is equal.
 func (n *Net) Enqueue(w Work) error {
-	if err := n.forward(w.plan); err != nil {
-		return err
-	}
-	if err := n.say(w); err != nil {
-		return err
-	}
-	return n.backward(w.plan)
+	return cmp.Or(n.forward(w.plan), n.say(w), n.backward(w.plan))
 }
 
 // Wait waits for the losses and returns the loss, and what has been written to the Norm of the work. The loss is summed
@@ -70,25 +65,13 @@ func (n *Net) say(w Work) error {
 
 // backward propagates the gradient of the states that generate words to all other parameters.
 func (n *Net) backward(p *plan) error {
-	if err := n.dropGrad(p.doutputs, p.rowKeys, outputSite); err != nil {
-		return err
-	}
-	if err := n.backend.Zero(p.dhFrames); err != nil { // no word is said while frames are seen
-		return err
-	}
-	if err := n.backend.Embed(p.dhWords, p.doutputs, p.row); err != nil {
-		return err
-	}
-	if err := n.backwardLSTM(p, &p.upper, n.p.lstm2); err != nil {
-		return err
-	}
-	if err := n.backwardUpper(p); err != nil {
-		return err
-	}
-	if err := n.backwardLSTM(p, &p.lower, n.p.lstm1); err != nil {
-		return err
-	}
-	return n.backwardLower(p)
+	return cmp.Or(n.dropGrad(p.doutputs, p.rowKeys, outputSite),
+		n.backend.Zero(p.dhFrames), // no word is said while frames are seen
+		n.backend.Embed(p.dhWords, p.doutputs, p.row),
+		n.backwardLSTM(p, &p.upper, n.p.lstm2),
+		n.backwardUpper(p),
+		n.backwardLSTM(p, &p.lower, n.p.lstm1),
+		n.backwardLower(p))
 }
 
 // backwardLSTM turns the gates of a layer into their gradients, from dh of its states, and computes the
@@ -98,10 +81,8 @@ func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
 	if err != nil {
 		return err
 	}
-	if err := n.backend.LSTMGrad(l.gates, p.dh, l.c, own.wh.W, nil, dcLast, nil, nil); err != nil {
-		return err
-	}
-	if err := n.backend.ConvGradFilter(own.wh.filterG, l.hEarlier, l.gatesLater, conv.Params{}); err != nil {
+	if err := cmp.Or(n.backend.LSTMGrad(l.gates, p.dh, l.c, own.wh.W, nil, dcLast, nil, nil),
+		n.backend.ConvGradFilter(own.wh.filterG, l.hEarlier, l.gatesLater, conv.Params{})); err != nil {
 		return err
 	}
 	if t := l.tail; t != nil {
@@ -116,40 +97,22 @@ func (n *Net) backwardLSTM(p *plan, l *layer, own lstm) error {
 // backwardUpper goes from the gates of LSTM 2 to the states of LSTM 1 and to the words.
 func (n *Net) backwardUpper(p *plan) error {
 	u := &p.upper
-	if err := n.backend.ConvGradFilter(n.p.wx2h1.filterG, p.lower.hRows, u.gatesRows, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.backend.ConvGradFilter(n.p.wx2word.filterG, p.seen, u.gatesWords, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.backend.ConvGradData(p.dseen, u.gatesWords, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.dropGrad(p.dseen, p.wordKeys, wordSite); err != nil {
-		return err
-	}
-	if err := n.backend.EmbedGrad(n.p.word.G, p.dseenRows, p.previous); err != nil {
-		return err
-	}
-	return n.backend.ConvGradData(p.dhRows, u.gatesRows, n.p.wx2h1.filter, nil, conv.Params{})
+	return cmp.Or(n.backend.ConvGradFilter(n.p.wx2h1.filterG, p.lower.hRows, u.gatesRows, conv.Params{}),
+		n.backend.ConvGradFilter(n.p.wx2word.filterG, p.seen, u.gatesWords, conv.Params{}),
+		n.backend.ConvGradData(p.dseen, u.gatesWords, n.p.wx2word.filter, nil, conv.Params{}),
+		n.dropGrad(p.dseen, p.wordKeys, wordSite),
+		n.backend.EmbedGrad(n.p.word.G, p.dseenRows, p.previous),
+		n.backend.ConvGradData(p.dhRows, u.gatesRows, n.p.wx2h1.filter, nil, conv.Params{}))
 }
 
 // backwardLower goes from the gates of LSTM 1 to the layer that embeds features.
 func (n *Net) backwardLower(p *plan) error {
 	l := &p.lower
-	if err := n.backend.ConvGradFilter(n.p.wx1.filterG, p.embedded, l.gatesFrames, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.backend.ConvGradData(p.dembedded, l.gatesFrames, n.p.wx1.filter, nil, conv.Params{}); err != nil {
-		return err
-	}
-	if err := n.dropGrad(p.dembedded, p.frameKeys, frameSite); err != nil {
-		return err
-	}
-	if err := n.backend.ConvGradFilter(n.p.embedW.filterG, p.features, p.dembedded, conv.Params{}); err != nil {
-		return err
-	}
-	return n.backend.ConvGradBias(n.p.embedB.G, p.dembedded, conv.Params{})
+	return cmp.Or(n.backend.ConvGradFilter(n.p.wx1.filterG, p.embedded, l.gatesFrames, conv.Params{}),
+		n.backend.ConvGradData(p.dembedded, l.gatesFrames, n.p.wx1.filter, nil, conv.Params{}),
+		n.dropGrad(p.dembedded, p.frameKeys, frameSite),
+		n.backend.ConvGradFilter(n.p.embedW.filterG, p.features, p.dembedded, conv.Params{}),
+		n.backend.ConvGradBias(n.p.embedB.G, p.dembedded, conv.Params{}))
 }
 
 // Work is what Enqueue does with a batch: batches of one shape are the same calls on the same memory, and their

@@ -1,6 +1,7 @@
 package s2vt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -106,13 +107,7 @@ func (d *decoding) watch(clips [][]float32, steps int) error {
 	if err := p.upload(n.backend); err != nil {
 		return err
 	}
-	if err := n.embedFrames(p); err != nil {
-		return err
-	}
-	if err := n.runLower(p); err != nil {
-		return err
-	}
-	if err := n.upperGates(p); err != nil {
+	if err := cmp.Or(n.embedFrames(p), n.runLower(p), n.upperGates(p)); err != nil {
 		return err
 	}
 	v, u := &viewer{}, &p.upper
@@ -154,20 +149,12 @@ func (d *decoding) next(live []hypothesis) ([]float32, error) {
 			return nil, err
 		}
 	}
-	// LSTM 2 runs for one step.
-	if err := n.backend.Conv(product, seenMap, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
-		return nil, err
-	}
-	if err := n.backend.Add(gatesMap, product); err != nil {
-		return nil, err
-	}
-	if err := n.backend.LSTM(h1, c1, gatesStep, n.p.lstm2.wh.W, h0, c0); err != nil {
-		return nil, err
-	}
-	if err := n.backend.Conv(logits, hMap, n.p.outW.filter, n.p.outB.W, conv.Params{}); err != nil {
-		return nil, err
-	}
-	if err := n.backend.LogSoftmax(said); err != nil {
+	err := cmp.Or(n.backend.Conv(product, seenMap, n.p.wx2word.filter, nil, conv.Params{}), // one step of LSTM 2
+		n.backend.Add(gatesMap, product),
+		n.backend.LSTM(h1, c1, gatesStep, n.p.lstm2.wh.W, h0, c0),
+		n.backend.Conv(logits, hMap, n.p.outW.filter, n.p.outB.W, conv.Params{}),
+		n.backend.LogSoftmax(said))
+	if err != nil {
 		return nil, err
 	}
 	d.step++

@@ -1,59 +1,34 @@
 package s2vt
 
 import (
+	"cmp"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 )
 
 // forward computes the states that generate words from the batch in a plan.
 func (n *Net) forward(p *plan) error {
-	if err := n.embedFrames(p); err != nil {
-		return err
-	}
-	if err := n.embedWords(p); err != nil {
-		return err
-	}
-	if err := n.runLower(p); err != nil {
-		return err
-	}
-	if err := n.upperGates(p); err != nil {
-		return err
-	}
-	if err := n.addWords(p); err != nil {
-		return err
-	}
 	u := &p.upper
-	if err := n.runLSTM(u, n.p.lstm2); err != nil {
-		return err
-	}
-	if err := n.backend.Embed(p.outputs, u.hWords, p.at); err != nil { // leaves out what says no word
-		return err
-	}
-	return n.drop(p, p.outputs, p.rowKeys, outputSite)
+	return cmp.Or(n.embedFrames(p), n.embedWords(p), n.runLower(p), n.upperGates(p), n.addWords(p),
+		n.runLSTM(u, n.p.lstm2),
+		n.backend.Embed(p.outputs, u.hWords, p.at), // leaves out what says no word
+		n.drop(p, p.outputs, p.rowKeys, outputSite))
 }
 
 // embedFrames brings features to what LSTM 1 sees.
 func (n *Net) embedFrames(p *plan) error {
-	if err := n.backend.Conv(p.embedded, p.features, n.p.embedW.filter, n.p.embedB.W, conv.Params{}); err != nil {
-		return err
-	}
-	return n.drop(p, p.embedded, p.frameKeys, frameSite)
+	return cmp.Or(n.backend.Conv(p.embedded, p.features, n.p.embedW.filter, n.p.embedB.W, conv.Params{}),
+		n.drop(p, p.embedded, p.frameKeys, frameSite))
 }
 
 // embedWords brings words to what LSTM 2 sees.
 func (n *Net) embedWords(p *plan) error {
-	if err := n.backend.Embed(p.seenRows, n.p.word.W, p.previous); err != nil {
-		return err
-	}
-	return n.drop(p, p.seen, p.wordKeys, wordSite)
+	return cmp.Or(n.backend.Embed(p.seenRows, n.p.word.W, p.previous), n.drop(p, p.seen, p.wordKeys, wordSite))
 }
 
 // runLower runs LSTM 1 over all steps.
 func (n *Net) runLower(p *plan) error {
-	if err := n.lowerGates(p); err != nil {
-		return err
-	}
-	return n.runLSTM(&p.lower, n.p.lstm1)
+	return cmp.Or(n.lowerGates(p), n.runLSTM(&p.lower, n.p.lstm1))
 }
 
 // lowerGates computes what LSTM 1 gets from below: while words are said that is the bias alone.
@@ -63,10 +38,7 @@ func (n *Net) lowerGates(p *plan) error {
 		return err
 	}
 	if p.ragged {
-		if err := n.backend.Embed(p.shut, n.shut, p.missing); err != nil {
-			return err
-		}
-		if err := n.backend.Add(l.framesFlat, p.shut); err != nil {
+		if err := cmp.Or(n.backend.Embed(p.shut, n.shut, p.missing), n.backend.Add(l.framesFlat, p.shut)); err != nil {
 			return err
 		}
 	}
@@ -87,10 +59,8 @@ func (n *Net) upperGates(p *plan) error {
 
 // addWords computes what LSTM 2 gets from the words that it sees.
 func (n *Net) addWords(p *plan) error {
-	if err := n.backend.Conv(p.product, p.seen, n.p.wx2word.filter, nil, conv.Params{}); err != nil {
-		return err
-	}
-	return n.backend.Add(p.upper.gatesWords, p.product)
+	return cmp.Or(n.backend.Conv(p.product, p.seen, n.p.wx2word.filter, nil, conv.Params{}),
+		n.backend.Add(p.upper.gatesWords, p.product))
 }
 
 // drop applies dropout to the rows of a tensor of a plan in training.

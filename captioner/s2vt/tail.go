@@ -141,11 +141,7 @@ func (n *Net) backwardTail(p *plan, l *layer, own lstm) (*tensor.Tensor, error) 
 		return nil, nil
 	}
 	t := p.tail
-	if err := n.backend.Zero(t.carry); err != nil {
-		return nil, err
-	}
-	if err := n.backend.LSTMGrad(l.tail.gates, t.dh, l.tail.c, own.wh.W, l.tail.c0, nil, t.dh0, t.dc0); err != nil {
-		return nil, err
-	}
-	return t.carry, n.backend.Add(t.dhLast, t.dh0)
+	return t.carry, cmp.Or(n.backend.Zero(t.carry),
+		n.backend.LSTMGrad(l.tail.gates, t.dh, l.tail.c, own.wh.W, l.tail.c0, nil, t.dh0, t.dc0),
+		n.backend.Add(t.dhLast, t.dh0))
 }

@@ -43,15 +43,14 @@ func transformer(file *weights.File, o *Options, _ kernels.Backend) (*kind, erro
 		if err := net.Load(file, mapping); err != nil {
 			return nil, cmp.Or(err, net.Close())
 		}
-		return &tokenNet{info, net, backend}, nil
+		return &tokenNet{info, net}, nil
 	}}, nil
 }
 
 // tokenNet is a vision transformer.
 type tokenNet struct {
-	info    Info
-	net     *vit.Net
-	backend kernels.Backend
+	info Info
+	net  *vit.Net
 }
 
 func (n *tokenNet) Info() *Info { return &n.info }
@@ -59,20 +58,9 @@ func (n *tokenNet) Info() *Info { return &n.info }
 func (n *tokenNet) Close() error { return n.net.Close() }
 
 func (n *tokenNet) Features(pixels *dense.Dense, layers []model.Layer, rows [][]float32) error {
-	plan, err := n.net.Plan(pixels.Shape()[0])
-	if err != nil {
-		return err
-	}
-	if err := n.backend.Upload(plan.Pixels, pixels); err != nil {
-		return err
-	}
-	if err := n.net.Forward(plan); err != nil {
-		return err
-	}
+	names := make([]vit.Layer, len(layers))
 	for i, layer := range layers {
-		if err := n.net.Extract(rows[i], plan, vit.Layer(layer)); err != nil {
-			return err
-		}
+		names[i] = vit.Layer(layer)
 	}
-	return nil
+	return n.net.Features(pixels, names, rows)
 }

@@ -1,6 +1,7 @@
 package vit
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/pixels"
@@ -42,10 +43,8 @@ func (n *Net) Forward(p *Plan) error {
 			return err
 		}
 	}
-	if err := n.normalize(p.normed, p.tokens, n.norm); err != nil {
-		return err
-	}
-	if err := n.backend.BagPool(p.parts, p.cells, p.bags, pool.Mean); err != nil {
+	if err := cmp.Or(n.normalize(p.normed, p.tokens, n.norm),
+		n.backend.BagPool(p.parts, p.cells, p.bags, pool.Mean)); err != nil {
 		return err
 	}
 	if n.projection == nil {
@@ -80,41 +79,26 @@ func (n *Net) Features(pixels *dense.Dense, layers []Layer, rows [][]float32) er
 
 // embed makes tokens of pixels.
 func (n *Net) embed(p *Plan) error {
-	if err := n.backend.Normalize(p.x, p.Pixels, nil, nil, n.config.normalization()); err != nil {
-		return err
-	}
-	if err := n.backend.PatchEmbed(p.patches, p.x, n.patch.w, n.patch.b); err != nil {
-		return err
-	}
-	if err := n.backend.Tokens(p.tokens, p.patches, n.prefix, n.position); err != nil || !n.config.PreNorm {
+	if err := cmp.Or(n.backend.Normalize(p.x, p.Pixels, nil, nil, n.config.normalization()),
+		n.backend.PatchEmbed(p.patches, p.x, n.patch.w, n.patch.b),
+		n.backend.Tokens(p.tokens, p.patches, n.prefix, n.position)); err != nil || !n.config.PreNorm {
 		return err
 	}
 	return n.normalize(p.tokens, p.tokens, n.pre)
 }
 
 func (n *Net) forwardBlock(p *Plan, b *block) error {
-	if err := n.normalize(p.normed, p.tokens, b.norm1); err != nil {
-		return err
-	}
-	if err := n.backend.Linear(p.qkv, p.normed, b.qkv.w, b.qkv.b, transformer.LinearParams{Prepared: true}); err != nil {
-		return err
-	}
-	if err := n.backend.Attention(p.normed, p.qkv, n.config.Heads); err != nil {
-		return err
-	}
-	added := transformer.LinearParams{Scale: b.scale1, Residual: p.tokens, Prepared: true}
-	if err := n.backend.Linear(p.tokens, p.normed, b.out.w, b.out.b, added); err != nil {
-		return err
-	}
-	if err := n.normalize(p.normed, p.tokens, b.norm2); err != nil {
-		return err
-	}
+	plain := transformer.LinearParams{Prepared: true}
 	activated := transformer.LinearParams{GELU: n.kind, Prepared: true}
-	if err := n.backend.Linear(p.hidden, p.normed, b.fc1.w, b.fc1.b, activated); err != nil {
-		return err
-	}
-	added.Scale = b.scale2
-	return n.backend.Linear(p.tokens, p.hidden, b.fc2.w, b.fc2.b, added)
+	first := transformer.LinearParams{Scale: b.scale1, Residual: p.tokens, Prepared: true}
+	second := transformer.LinearParams{Scale: b.scale2, Residual: p.tokens, Prepared: true}
+	return cmp.Or(n.normalize(p.normed, p.tokens, b.norm1),
+		n.backend.Linear(p.qkv, p.normed, b.qkv.w, b.qkv.b, plain),
+		n.backend.Attention(p.normed, p.qkv, n.config.Heads),
+		n.backend.Linear(p.tokens, p.normed, b.out.w, b.out.b, first),
+		n.normalize(p.normed, p.tokens, b.norm2),
+		n.backend.Linear(p.hidden, p.normed, b.fc1.w, b.fc1.b, activated),
+		n.backend.Linear(p.tokens, p.hidden, b.fc2.w, b.fc2.b, second))
 }
 
 func (n *Net) normalize(y, x *tensor.Tensor, by norm) error {
