@@ -18,9 +18,7 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "captions.json.gz")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(`{"a": ["a dog"]}`)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(z.Write([]byte(`{"a": ["a dog"]}`))))
 	check(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
 	refused(t, errOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
 }

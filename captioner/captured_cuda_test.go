@@ -100,16 +100,10 @@ func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
 	r.dropout, r.config.Epochs, r.device = .4, 4, card(false)
 	_, want, wantWeights := ranOn(t, r)
 	r.directory = t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r.observers = []Observer{interruptAt(6, cancel)}
-	if err := r.trainer(t).Run(ctx); !errors.Is(err, train.ErrInterrupted) {
-		t.Fatalf("%v, want an interruption", err)
-	}
+	r.interrupt(t, 6)
 	var losses []float64
 	r.observers = []Observer{{Step: func(e StepDone) { losses = append(losses, e.Loss, e.GradNorm) }}}
-	resumed := r.trainer(t)
-	check(t, resumed.Resume(filepath.Join(r.directory, train.LastName)))
+	resumed := r.resumed(t)
 	run(t, resumed)
 	if !slices.Equal(losses, want[2*6:]) || !slices.Equal(weights(t, resumed.Net), wantWeights) {
 		t.Errorf("losses and norms %v, unbroken %v", losses, want[2*6:])

@@ -189,9 +189,7 @@ func TestResume_TheBestGetsItsName(t *testing.T) {
 	run(t, r.trainer(t))
 	best := filepath.Join(r.directory, train.BestName)
 	check(t, os.Remove(best))
-	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
-	run(t, trainer)
+	run(t, r.resumed(t))
 	if c, err := ReadCheckpoint(best); err != nil || c.Position.Step != 4 {
 		t.Errorf("best.safetensors after resuming: %+v, %v", c, err)
 	}
@@ -325,7 +323,7 @@ func late(o Options) Options {
 	return o
 }
 
-func newTrainer(t *testing.T, o Options) *Trainer {
+func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
 	check(t, err)
@@ -357,8 +355,7 @@ func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T
 	for step, kept := range saved {
 		var resumed []EpochDone
 		r.directory, r.observers = filepath.Join(kept, "run"), []Observer{told(&resumed)}
-		trainer := r.trainer(t)
-		check(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
+		trainer := r.resumed(t)
 		run(t, trainer)
 		if trainer.Position() != unbroken.Position() || trainer.best() != unbroken.best() ||
 			!slices.Equal(weights(t, trainer.Net), weights(t, unbroken.Net)) {

@@ -132,9 +132,7 @@ func FuzzParseClipRows(f *testing.F) {
 		const rows = 6
 		clips, err := parseClipRows("f", strings.NewReader(content), rows)
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("%v does not wrap ErrFormat", err)
-			}
+			refused(t, err, "", ErrFormat)
 			return
 		}
 		end := 0

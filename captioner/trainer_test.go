@@ -105,10 +105,7 @@ func (r rig) options(t testing.TB) Options {
 
 func (r rig) trainer(t testing.TB) *Trainer {
 	t.Helper()
-	trainer, err := New(r.options(t))
-	check(t, err)
-	t.Cleanup(func() { check(t, trainer.Close()) })
-	return trainer
+	return newTrainer(t, r.options(t))
 }
 
 // fakeCIDEr is a score that goes up and down while a net learns, and depends on nothing but the net.
@@ -202,13 +199,25 @@ func TestTrainer_ClipsFromTheFirstStep(t *testing.T) {
 	run(t, trainer)
 }
 
-// interruptAt cancels a context after a step.
-func interruptAt(step int, cancel context.CancelFunc) Observer {
-	return Observer{Step: func(s StepDone) {
+// interrupt runs to a step and leaves a checkpoint.
+func (r rig) interrupt(t testing.TB, step int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.observers = append(slices.Clone(r.observers), Observer{Step: func(s StepDone) {
 		if s.Step == step {
 			cancel()
 		}
-	}}
+	}})
+	refused(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
+}
+
+// resumed is a trainer that continues from the last checkpoint of the rig.
+func (r rig) resumed(t testing.TB) *Trainer {
+	t.Helper()
+	trainer := r.trainer(t)
+	check(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
+	return trainer
 }
 
 func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
@@ -232,12 +241,8 @@ func TestResume_EqualsUnbrokenRunBitForBit(t *testing.T) {
 				losses = nil
 				broken := r
 				broken.threads, broken.directory = 1, t.TempDir()
-				ctx, cancel := context.WithCancel(t.Context())
-				broken.observers = append(slices.Clone(r.observers), interruptAt(at, cancel))
-				refused(t, broken.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
-				broken.observers = r.observers
-				resumed := broken.trainer(t)
-				check(t, resumed.Resume(filepath.Join(broken.directory, train.LastName)))
+				broken.interrupt(t, at)
+				resumed := broken.resumed(t)
 				if resumed.Position().Step != at {
 					t.Errorf("resumed at step %d, interrupted at %d", resumed.Position().Step, at)
 				}
@@ -312,9 +317,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{CIDErD: 1}, nil }
-	resumed := r.trainer(t)
-	check(t, resumed.Resume(filepath.Join(r.directory, train.LastName)))
-	run(t, resumed)
+	run(t, r.resumed(t))
 	if !slices.Equal(steps, []int{4, 8, 12}) {
 		t.Errorf("validated after steps %v", steps)
 	}

@@ -3,7 +3,6 @@ package captioner
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -165,9 +164,7 @@ func FuzzParseWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		w, err := parseWords("f", bytes.NewReader(content))
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("%v does not wrap ErrFormat", err)
-			}
+			refused(t, err, "", ErrFormat)
 			return
 		}
 		var b bytes.Buffer

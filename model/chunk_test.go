@@ -27,9 +27,7 @@ func fillClips(t testing.TB, n *Net) *Plan {
 
 func inChunks(t testing.TB, n *Net, frames int) *Plan {
 	t.Helper()
-	if err := n.ChunkFrames(frames); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.ChunkFrames(frames))
 	return fillClips(t, n)
 }
 
@@ -88,9 +86,7 @@ func TestChunks_ForwardIsThatOfTheWholeBatch(t *testing.T) {
 	var want [][]float32
 	for _, chunk := range []int{0, 3, 0} {
 		p := inChunks(t, n, chunk)
-		if err := n.Forward(p, true); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.Forward(p, true))
 		for i, result := range []*tensor.Tensor{p.Prob, p.Observed, p.BagLogit, p.Posterior, p.Loss} {
 			got := values(t, n, result)
 			if chunk == 0 && len(want) < 5 {
@@ -121,9 +117,7 @@ func TestChunks_TakeLessMemory(t *testing.T) {
 func TestChunks_SayWhatTheyCannot(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureDependent))
 	p := inChunks(t, n, 4)
-	if _, err := n.Extract(nil, p, Pool5); !errors.Is(err, kernels.ErrUnsupported) {
-		t.Errorf("features of bags in chunks give %v", err)
-	}
+	refused(t, errOf(n.Extract(nil, p, Pool5)), "", kernels.ErrUnsupported)
 	if err := n.ChunkFrames(-1); err == nil {
 		t.Error("chunks of -1 frames are accepted")
 	}
@@ -169,9 +163,7 @@ func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	backend.free = room
-	if err := n.ChunkFrames(7); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.ChunkFrames(7))
 	if p, err := n.Plan(26, 1, true); err != nil || len(p.chunks) != 4 {
 		t.Errorf("chunks of 7 frames: %v", err)
 	}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"nmn/kernels/tensor"
@@ -14,19 +13,13 @@ import (
 func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.config.LayerWidth(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	arena := tensor.NewArena(n.backend)
 	defer arena.Close()
 	room, err := arena.Alloc(tensor.Float32, p.Bags, width)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	rows, err := n.Extract(room, p, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	got := values(t, n, rows)
 	if len(got) != p.Bags*width {
 		t.Fatalf("%s: %d values for %d bags of %d", l, len(got), p.Bags, width)
@@ -61,9 +54,7 @@ func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
 		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) {
 			c.Noise, c.NoisePool = noise, "max"
 		})
-		if err := n.Forward(p, false); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.Forward(p, false))
 		f.Expected("g").Check(t, extracted(t, n, p, Pool5))
 		f.Expected("p").Check(t, extracted(t, n, p, Probabilities))
 		offsets := make([]int, p.Bags+1)
@@ -81,19 +72,13 @@ func TestExtract_JoinsTheFramesOfABag(t *testing.T) {
 	p := plan(t, n, whole.Frames, 1)
 	conform.Put(t, n.backend, p.X, x.NHWC().Float32s())
 	put(t, n, p.Offsets, []int32{0, int32(p.Frames)})
-	if err := n.Forward(p, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Forward(p, false))
 	offsets := []int{0, p.Frames}
 	checkNear(t, "pool5", extracted(t, n, p, Pool5), plainMean(t, n, p.Features, offsets))
 	checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.chunks[0].hidden[1].y, offsets))
 }
 
 func TestExtract_RefusesNetsOnFeaturesAndUnknownLayers(t *testing.T) {
-	if _, err := MLP(8, 3, []int{4}).LayerWidth(FC7); err == nil || !strings.Contains(err.Error(), "8 features") {
-		t.Errorf("a net on features: %v", err)
-	}
-	if _, err := Scenes(3, false).LayerWidth("pool9"); err == nil || !strings.Contains(err.Error(), "pool9") {
-		t.Errorf("an unknown layer: %v", err)
-	}
+	refused(t, errOf(MLP(8, 3, []int{4}).LayerWidth(FC7)), "8 features")
+	refused(t, errOf(Scenes(3, false).LayerWidth("pool9")), "pool9")
 }

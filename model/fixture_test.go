@@ -42,9 +42,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z 
 			}
 			t.Fatalf("the net has no %s", name)
 		}
-		if err := n.SetValues(p, params.Parameter("inputs.params", name).Float32s()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.SetValues(p, params.Parameter("inputs.params", name).Float32s()))
 	}
 	bags := x.Shape[0]
 	p := plan(t, n, bags, bags)

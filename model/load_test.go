@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"reflect"
 	"testing"
 
@@ -19,9 +18,7 @@ func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
 	}
 	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
 		want, err := newNet(t, backend, small(noise)).LoadAs(f, need)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		got, err := MatchFile(small(noise), backend, f, need)
 		if err != nil || !reflect.DeepEqual(got, want) || len(got.Missing) != 1 ||
 			(len(got.Unused) == 2) != (noise == NoNoise) {
@@ -30,7 +27,5 @@ func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
 	}
 	other := small(NoNoise)
 	other.FC7++
-	if _, err := MatchFile(other, backend, f, need); !errors.Is(err, ErrOtherModel) {
-		t.Errorf("another fc7: %v", err)
-	}
+	refused(t, errOf(MatchFile(other, backend, f, need)), "", ErrOtherModel)
 }

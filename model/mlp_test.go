@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -133,9 +132,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	c.Standardised = true
 	backend := conform.OpenCPU(t, 1)
 	n := newNet(t, backend, c)
-	if err := n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}))
 	f := saved(t, n)
 	if names := strings.Join(f.Names(),
 		" "); names != "head.fc1.weight head.fc1.bias head.fc2.weight head.fc2.bias input.mean input.scale" {
@@ -157,9 +154,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	}
 	c.Standardised = false
 	f = saved(t, newNet(t, backend, c))
-	if _, err := other.Load(f, nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), "input.mean") {
-		t.Errorf("weights without the standard: %v", err)
-	}
+	refused(t, errOf(other.Load(f, nil)), "input.mean", ErrOtherModel)
 	if c := MLP(5, 3, []int{100, 7}).Narrow(.5); !slices.Equal(c.Hidden, []int{48, 8}) || c.FC6 != 0 {
 		t.Errorf("narrow: %+v", c)
 	}

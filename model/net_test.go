@@ -29,36 +29,24 @@ func small(noise NoiseMode) Config {
 func newNet(t testing.TB, backend kernels.Backend, c Config) *Net {
 	t.Helper()
 	n, err := New(c, backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check(t, err)
+	t.Cleanup(func() { check(t, n.Close()) })
 	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1,
 		Q01: []float32{.3}, Q10: []float32{.1}}
-	if err := n.Init(init); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Init(init))
 	return n
 }
 
 // put uploads numbers.
 func put(t testing.TB, n *Net, to *tensor.Tensor, from any) {
 	t.Helper()
-	if err := n.backend.Upload(to, dense.New(dense.WithShape(to.Len()), dense.WithBacking(from))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.backend.Upload(to, dense.New(dense.WithShape(to.Len()), dense.WithBacking(from))))
 }
 
 func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 	t.Helper()
 	v, err := n.download(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return v
 }
 
@@ -100,25 +88,19 @@ func fill(t testing.TB, n *Net, p *Plan, first int) {
 		put(t, n, p.Sizes, sizes)
 		put(t, n, p.Flips, flips)
 	}
-	if err := n.Normalize(p); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Normalize(p))
 }
 
 func plan(t testing.TB, n *Net, frames, bags int) *Plan {
 	t.Helper()
 	p, err := n.Plan(frames, bags, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p
 }
 
 func step(t testing.TB, n *Net, p *Plan, o StepOptions) {
 	t.Helper()
-	if err := n.Step(p, o); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Step(p, o))
 }
 
 func gradients(t testing.TB, n *Net) map[string][]float32 {
@@ -208,12 +190,8 @@ func TestStep_AllocatesNothingAndFollowsNoThreads(t *testing.T) {
 			p := inChunks(t, n, chunk)
 			run := func() {
 				p, err := n.Plan(p.Frames, p.Bags, true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := n.Normalize(p); err != nil {
-					t.Fatal(err)
-				}
+				check(t, err)
+				check(t, n.Normalize(p))
 				step(t, n, p, StepOptions{Scale: .5, DropoutSeed: 9})
 			}
 			run()
@@ -285,9 +263,7 @@ func isSlope(t *testing.T, n *Net, p *Plan, o StepOptions, params []*Param) {
 			for i, v := range g[param.Name] {
 				moved[i] += float32(distance * float64(v))
 			}
-			if err := n.SetValues(param, moved); err != nil {
-				t.Fatal(err)
-			}
+			check(t, n.SetValues(param, moved))
 		}
 		step(t, n, p, o)
 		return lossOf(t, n, p)
@@ -312,13 +288,9 @@ func TestPlan_GrowsAndKeepsResults(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	scores := func(frames int) []float32 {
 		p, err := n.Plan(frames, frames, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		fill(t, n, p, 0)
-		if err := n.Forward(p, true); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.Forward(p, true))
 		return values(t, n, p.Prob)
 	}
 	two := scores(2)
@@ -335,9 +307,7 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	p := plan(t, n, 3, 3)
 	fill(t, n, p, 0)
-	if err := n.Forward(p, true); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Forward(p, true))
 	prob, observed := values(t, n, p.Prob), values(t, n, p.Observed)
 	loss, labels := values(t, n, p.Loss), values(t, n, p.Labels)
 	want := make([]float64, 3)
@@ -359,13 +329,9 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 func TestRates_UndoInit(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	miss, wrong := []float32{0, .1, .5, .9, 1}, []float32{.2, .3, .01, .0001, .6}
-	if err := n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}))
 	o, err := n.Values(n.noise.b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	gotMiss, gotWrong := make([]float32, 5), make([]float32, 5)
 	NoiseRates(gotMiss, gotWrong, o)
 	for k := range miss {
@@ -393,13 +359,9 @@ func saved(t testing.TB, n *Net, edits ...func([]safetensors.Tensor) []safetenso
 func fileOf(t testing.TB, list []safetensors.Tensor) *safetensors.File {
 	t.Helper()
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, nil, list); err != nil {
-		t.Fatal(err)
-	}
+	check(t, safetensors.Write(&b, nil, list))
 	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return f
 }
 
@@ -435,14 +397,9 @@ func TestLoad_RefusesAnotherModel(t *testing.T) {
 	n := newNet(t, backend, small(NoNoise))
 	more := small(NoNoise)
 	more.Classes = 6
-	if _, err := n.Load(saved(t, newNet(t, backend, more)), nil); !errors.Is(err, ErrOtherModel) ||
-		!strings.Contains(err.Error(), "classifier.6.weight") {
-		t.Errorf("six classes into five: %v", err)
-	}
-	if _, err := n.Load(saved(t, n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }),
-		nil); !errors.Is(err, ErrOtherModel) {
-		t.Errorf("a missing parameter: %v", err)
-	}
+	refused(t, errOf(n.Load(saved(t, newNet(t, backend, more)), nil)), "classifier.6.weight", ErrOtherModel)
+	refused(t, errOf(n.Load(saved(t, n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }), nil)),
+		"", ErrOtherModel)
 	noisy := newNet(t, backend, small(FeatureDependent))
 	report, err := noisy.Load(saved(t, n), func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
 	if err != nil || len(report.Missing) != 2 || report.Missing[0].Param != "nmn.weight" ||
@@ -453,9 +410,7 @@ func TestLoad_RefusesAnotherModel(t *testing.T) {
 		w[1] = safetensors.Tensor{Name: w[1].Name, Shape: w[1].Shape, Data: []float32{1, 2, float32(math.NaN()), 4}}
 		return w
 	})
-	if _, err := n.Load(broken, nil); err == nil || !strings.Contains(err.Error(), "features.0.bias") {
-		t.Errorf("NaN in a weight: %v", err)
-	}
+	refused(t, errOf(n.Load(broken, nil)), "features.0.bias")
 }
 
 func TestVGG16_HasTorchvisionsNamesAndTheKnownSize(t *testing.T) {
@@ -511,13 +466,32 @@ func TestConfig_ValidateNamesTheField(t *testing.T) {
 		{"depths", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Depths, c.Widths = []int{1}, []int{4} }},
 	} {
 		test.change(&test.of)
-		if err := test.of.Validate(); err == nil || !strings.Contains(err.Error(), test.field) {
-			t.Errorf("a bad %s gives %v", test.field, err)
-		}
+		refused(t, test.of.Validate(), test.field)
 	}
 	for _, c := range []Config{small(NoNoise), VGG16(1000, true), Scenes(36, true), Scenes(36, false)} {
-		if err := c.Validate(); err != nil {
-			t.Error(err)
+		check(t, c.Validate())
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
+
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
 		}
 	}
 }

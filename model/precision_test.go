@@ -148,7 +148,7 @@ func TestTinyNet_GradientsInTF32AndBF16AreThoseInFP32(t *testing.T) {
 func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 	device := conform.OpenDeviceIn(t, 2, tensor.BF16)
 	n := newNet(t, device, aligned(true, "mean"))
-	check := func(when string) {
+	followed := func(when string) {
 		t.Helper()
 		for _, p := range n.all {
 			if noise := p == n.noise.w || p == n.noise.b; noise == (p.Copy != nil) {
@@ -166,17 +166,15 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 			}
 		}
 	}
-	check("after Init")
+	followed("after Init")
 	first := n.all[0]
 	values, err := n.Values(first)
 	if err != nil || len(values) != 8*3*3*3 || first.W.Dim(3) != 8 {
 		t.Fatalf("%s has %d values in %s, %v", first.Name, len(values), first.W, err)
 	}
 	values[0], values[26], values[27] = 1.001, -2.003, 3.007
-	if err := n.SetValues(first, values); err != nil {
-		t.Fatal(err)
-	}
-	check("after SetValues")
+	check(t, n.SetValues(first, values))
+	followed("after SetValues")
 	for i, v := range conform.Download(t, device, first.W) {
 		if i%8 >= 3 && v != 0 {
 			t.Fatalf("element %d of %s is %v in a channel that no picture has", i, first.Name, v)
@@ -184,23 +182,17 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 	}
 	f := saved(t, n)
 	reloaded := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
-	if _, err := reloaded.Load(f, nil); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(reloaded.Load(f, nil)))
 	for i, p := range reloaded.all {
 		want, _ := n.Values(n.all[i])
 		if got, err := reloaded.Values(p); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}
-	if err := n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
-		Q10: []float32{.1}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.Load(f, nil); err != nil {
-		t.Fatal(err)
-	}
-	check("after Load")
+	check(t, n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
+		Q10: []float32{.1}}))
+	check(t, errOf(n.Load(f, nil)))
+	followed("after Load")
 }
 
 // biased is a device that notes the rounded bias of each convolution.
@@ -247,12 +239,8 @@ func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error)
 func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	bytes := func(p tensor.Precision) (params, buffers int) {
 		n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := n.Plan(4, 2, true); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, errOf(n.Plan(4, 2, true)))
 		if n.Bytes() != n.params.Bytes()+n.grads.Bytes()+n.buffers.Bytes() {
 			t.Errorf("%d bytes in all", n.Bytes())
 		}
@@ -261,18 +249,14 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	params, buffers := bytes(tensor.FP32)
 	halfParams, halfBuffers := bytes(tensor.BF16)
 	n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), tensor.FP32})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	copied := 0
 	for _, p := range n.all {
 		copied += p.W.Len()
 	}
 	const frames, pixels, padding = 4, 565 * 565, 64 * 9 * 5 // conv1_1 has 8 channels instead of 3
 	l, err := n.layout(frames, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if want := buffers - 2*l.size - frames*pixels*(3*4-8*2); halfBuffers != want {
 		t.Errorf("buffers have %d bytes, want %d; %d in float32", halfBuffers, want, buffers)
 	}

@@ -32,9 +32,7 @@ func unsettled(t *testing.T, n *Net) *Net {
 		for j := range values {
 			values[j] = float32(math.Sin(float64(i+7*j))) / 4
 		}
-		if err := n.SetValues(u.w, values); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.SetValues(u.w, values))
 	}
 	return n
 }
@@ -42,9 +40,7 @@ func unsettled(t *testing.T, n *Net) *Net {
 func openTensors(t testing.TB, path string) *safetensors.File {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -52,9 +48,7 @@ func openTensors(t testing.TB, path string) *safetensors.File {
 func tensorOf(t testing.TB, f *safetensors.File, name string) conform.Array {
 	t.Helper()
 	values, shape, err := f.Float32(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	a := conform.Array{Name: name, Shape: shape}
 	for _, v := range values {
 		a.Data = append(a.Data, float64(v))
@@ -92,9 +86,7 @@ func TestResNet_IsThatOfPyTorch(t *testing.T) {
 					if err == nil {
 						err = n.SetValues(p, values)
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					check(t, err)
 				}
 				x, z := tensorOf(t, expected, "x"), tensorOf(t, expected, "z")
 				p := plan(t, n, x.Shape[0], x.Shape[0])
@@ -132,9 +124,7 @@ func TestResNet_HasTorchvisionsNamesAndTheKnownSizes(t *testing.T) {
 		"resnet101": {44549160, 15.603},
 	} {
 		c, err := ResNet(name, 1000, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		channels, flop := 0, 0.0
 		for _, node := range c.Backbone() {
 			if node.Kind == Convolution {
@@ -166,12 +156,8 @@ func TestResNet_HasTorchvisionsNamesAndTheKnownSizes(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("layers and strides %v, want %v", names, want)
 	}
-	if _, err := smallResNet(Basic, NoNoise).LayerWidth(FC7); err == nil || !strings.Contains(err.Error(), "pool5") {
-		t.Errorf("fc7 of a residual net gives %v", err)
-	}
-	if _, err := ResNet("resnet51", 4, false); err == nil || !strings.Contains(err.Error(), "resnet50") {
-		t.Errorf("an unknown net gives %v", err)
-	}
+	refused(t, errOf(smallResNet(Basic, NoNoise).LayerWidth(FC7)), "pool5")
+	refused(t, errOf(ResNet("resnet51", 4, false)), "resnet50")
 }
 
 // Without normalisation a net of any depth starts with outputs and gradients of the scale of its input.

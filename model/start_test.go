@@ -71,9 +71,7 @@ func TestLoad_RefusesADamagedStandard(t *testing.T) {
 		"element 2 of input.scale is -Inf": {[]float32{1, 2, 3}, []float32{4, 5, float32(math.Inf(-1))}},
 	} {
 		n := newNet(t, backend, c)
-		if err := n.SetStandard(damage.mean, damage.scale); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.SetStandard(damage.mean, damage.scale))
 		_, err := newNet(t, backend, c).Load(saved(t, n), nil)
 		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, ErrOtherModel) {
 			t.Errorf("error %v, want %q", err, name)
@@ -86,9 +84,7 @@ func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 	c := MLP(3, 2, []int{4})
 	c.Standardised = true
 	n := newNet(t, conform.OpenCPU(t, 1), c)
-	if err := n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 6}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 6}))
 	for want, change := range map[string]func(x safetensors.Tensor) (safetensors.Tensor, bool){
 		"input.mean is [4] in the file": func(x safetensors.Tensor) (safetensors.Tensor, bool) {
 			if x.Name == meanName {
@@ -106,8 +102,6 @@ func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 				tensors = append(tensors, x)
 			}
 		}
-		if _, err := n.Load(fileOf(t, tensors), nil); !errors.Is(err, ErrOtherModel) || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, errOf(n.Load(fileOf(t, tensors), nil)), want, ErrOtherModel)
 	}
 }

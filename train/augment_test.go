@@ -2,7 +2,6 @@ package train
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"nmn/loader/augment"
@@ -50,18 +49,14 @@ func TestOnline_TheFirstEpochIsNotAugmented(t *testing.T) {
 func TestNew_MixturesAreNotForNoiseModels(t *testing.T) {
 	r := newRig()
 	r.noise, r.config.Augment = model.FeatureIndependent, augment.Config{Mixup: .2}
-	if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "`train.augment.mixup`") {
-		t.Errorf("labels through a noise model: %v", err)
-	}
+	refused(t, errOf(New(r.options(t))), "`train.augment.mixup`")
 	r.soft, r.config.Noise.Frozen = .2, true
 	if _, err := New(r.options(t)); err != nil {
 		t.Errorf("soft targets past a held noise model: %v", err)
 	}
 	evidence := newRig()
 	evidence.certainty, evidence.config.Augment = 1.5, augment.Config{Mixup: .2}
-	if _, err := New(evidence.options(t)); err == nil || !strings.Contains(err.Error(), "evidence") {
-		t.Errorf("evidence: %v", err)
-	}
+	refused(t, errOf(New(evidence.options(t))), "evidence")
 }
 
 // The loss of a mixed batch is computed against its mixed labels.

@@ -87,13 +87,8 @@ func TestResume_RestoresABestFileThatWasNotNamedYet(t *testing.T) {
 func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {
 	r := validating(t)
 	want := run(t, r.trainer(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	r.directory = t.TempDir()
-	r.observers = []Observer{interruptAt(5, cancel)} // the last step of the first epoch
-	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
-	}
+	interrupted(t, r, 5, 1) // the last step of the first epoch
 	evaluations := 0
 	r.observers = []Observer{{Evaluated: func(Evaluated) { evaluations++ }}}
 	trainer := r.resumed(t)

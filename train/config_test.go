@@ -3,7 +3,6 @@ package train
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/internal/setting"
@@ -52,9 +51,7 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	} {
 		c := Paper()
 		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, c.Validate(), want)
 	}
 }
 
@@ -143,15 +140,11 @@ func TestRules_PatternThatMatchesNothingIsAnError(t *testing.T) {
 	} {
 		r := newRig()
 		change(&r.config)
-		if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "matches no parameter") {
-			t.Errorf("error %v", err)
-		}
+		refused(t, errOf(New(r.options(t))), "matches no parameter")
 	}
 	r := newRig()
 	r.config.Freeze = []string{"nmn.*"} // harmless for an arm without a noise model
 	r.trainer(t)
 	r.config.Freeze = []string{"backbone.*", "head.*"}
-	if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "nothing is left to learn") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, errOf(New(r.options(t))), "nothing is left to learn")
 }

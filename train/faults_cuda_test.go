@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"nmn/cuda"
@@ -89,9 +88,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 			step := len(losses) + 1
 			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), pictures scenes-", step,
 				(step+4)/5)} {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("message %q, want %q in it", err, part)
-				}
+				refused(t, err, part)
 			}
 			losses = losses[:last.Position.Step]
 			resumed, _ := resume(t, r, &losses, 1)
@@ -125,9 +122,7 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 		}
 		fits, err := strconv.Atoi(found[1])
 		check(t, err)
-		if _, err := o.Net.Plan(fits+1, fits+1, true); !errors.Is(err, kernels.ErrOutOfMemory) {
-			t.Errorf("%d bags are reported to fit, %d do: %v", fits, fits+1, err)
-		}
+		refused(t, errOf(o.Net.Plan(fits+1, fits+1, true)), "", kernels.ErrOutOfMemory)
 		if _, err := o.Net.Plan(fits, fits, true); err != nil {
 			t.Errorf("%d bags are reported to fit: %v", fits, err)
 		}
@@ -145,10 +140,7 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
-	if _, err := net.Plan(4, 4, true); !errors.Is(err, kernels.ErrOutOfMemory) ||
-		!strings.Contains(err.Error(), "not one sample would fit") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, errOf(net.Plan(4, 4, true)), "not one sample would fit", kernels.ErrOutOfMemory)
 }
 
 // An interrupted pass delivers the batches it has begun, and frees everything.
@@ -182,9 +174,7 @@ func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
 		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
 		bags = 0
 		_, err = ScoreTogether(t.Context(), nil, net, set, config, count)
-		if !errors.Is(err, cuda.ErrFault) || !strings.Contains(err.Error(), "scores of samples scenes-") {
-			t.Errorf("after %d bags: %v", bags, err)
-		}
+		refused(t, err, "scores of samples scenes-", cuda.ErrFault)
 	})
 	t.Setenv(emulator.FailVariable, "")
 	freed(t, log, nil)

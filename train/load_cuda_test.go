@@ -31,17 +31,13 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 		check(t, host.SetValues(p, values))
 	}
 	path := filepath.Join(t.TempDir(), "weights.safetensors")
-	if _, err := safetensors.WriteFile(path, nil, host.Weights()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errOf(safetensors.WriteFile(path, nil, host.Weights())))
 	file, err := safetensors.Open(path)
 	must(t, err)
 	defer file.Close()
 	for _, precision := range []tensor.Precision{tensor.FP32, tensor.BF16} {
 		net := made(cardIn(precision, false)(t))
-		if _, err := net.Load(file, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errOf(net.Load(file, nil)))
 		sameWeights(t, weights(t, net), weights(t, host), "%s: weights differ from the file", precision)
 	}
 }

@@ -2,7 +2,6 @@ package train
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/kernels/noise"
@@ -26,9 +25,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	} {
 		c := Paper()
 		c.Loss = loss
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		refused(t, c.Validate(), want)
 	}
 	for _, kind := range losses {
 		c := Paper()
@@ -43,10 +40,7 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	for _, kind := range losses[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, DefaultLoss(kind)
-		if _, err := New(r.options(t)); err == nil ||
-			!strings.Contains(err.Error(), "loss "+kind+" is for the classifier alone") {
-			t.Errorf("error %v", err)
-		}
+		refused(t, errOf(New(r.options(t))), "loss "+kind+" is for the classifier alone")
 	}
 }
 

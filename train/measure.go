@@ -16,35 +16,33 @@ func multiLabel(m *eval.MultiLabel, f func(*eval.MultiLabel) eval.Number) eval.N
 	return f(m)
 }
 
-func labelMeasure(name string, lower bool, f func(*eval.MultiLabel) eval.Number) [2]measure {
-	return [2]measure{
-		{name, lower, func(r *eval.Result) eval.Number { return multiLabel(r.Labels, f) }},
-		{"true_" + name, lower, func(r *eval.Result) eval.Number { return multiLabel(r.Truth, f) }},
-	}
-}
-
 var measures = func() []measure {
 	all := []measure{{"human_ap", false, func(r *eval.Result) eval.Number {
 		if r.Human == nil {
 			return eval.Undefined()
 		}
 		return r.Human.AP.All
-	}}}
-	all = append(all, measure{"loss", true, observedLoss})
-	for _, pair := range [][2]measure{
-		labelMeasure("map", false, func(m *eval.MultiLabel) eval.Number { return m.AP.All }),
-		labelMeasure("of1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 }),
-		labelMeasure("cf1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 }),
-		labelMeasure("brier", true, func(m *eval.MultiLabel) eval.Number { return m.Brier.All }),
-		labelMeasure("ece", true, func(m *eval.MultiLabel) eval.Number { return m.ECE.All }),
-		labelMeasure("accuracy", false, func(m *eval.MultiLabel) eval.Number {
+	}}, {"loss", true, observedLoss}}
+	for _, m := range []struct {
+		name  string
+		lower bool
+		of    func(*eval.MultiLabel) eval.Number
+	}{
+		{"map", false, func(m *eval.MultiLabel) eval.Number { return m.AP.All }},
+		{"of1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.OF1 }},
+		{"cf1", false, func(m *eval.MultiLabel) eval.Number { return m.AtThreshold.All.CF1 }},
+		{"brier", true, func(m *eval.MultiLabel) eval.Number { return m.Brier.All }},
+		{"ece", true, func(m *eval.MultiLabel) eval.Number { return m.ECE.All }},
+		{"accuracy", false, func(m *eval.MultiLabel) eval.Number {
 			if m.OneClass == nil {
 				return eval.Undefined()
 			}
 			return m.OneClass.Accuracy
-		}),
+		}},
 	} {
-		all = append(all, pair[0], pair[1])
+		all = append(all,
+			measure{m.name, m.lower, func(r *eval.Result) eval.Number { return multiLabel(r.Labels, m.of) }},
+			measure{"true_" + m.name, m.lower, func(r *eval.Result) eval.Number { return multiLabel(r.Truth, m.of) }})
 	}
 	return all
 }()

@@ -8,10 +8,7 @@ import (
 
 	"nmn/loader"
 	"nmn/model"
-	"nmn/text"
 	"nmn/tools/conform"
-
-	dense "gorgonia.org/tensor"
 )
 
 // softmaxed is q01 and q10 of class c of a confidence map [observed][true][class], written out.
@@ -77,20 +74,16 @@ func (r rowsOf) Read(_ context.Context, bag, _ int, dst []float32) error {
 
 func TestEachScore_RatesAreThoseOfTheEquations(t *testing.T) {
 	const bags, input = 11, 4
-	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
-	check(t, err)
-	k := v.Len()
+	const k = 3
 	net := noisy(t, model.FeatureDependent, input, k)
 	rows := make(rowsOf, bags)
-	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: rows,
-		Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
 	for i := range rows {
 		rows[i] = make([]float32, input)
 		for j := range rows[i] {
 			rows[i][j] = float32(math.Cos(float64(5*i + 3*j)))
 		}
-		set.IDs = append(set.IDs, string(rune('a'+i)))
 	}
+	set := rowsSet(t, rows, "a", "b", "c")
 	parameter := func(name string) []float32 {
 		values, err := net.Values(named(net, name))
 		check(t, err)

@@ -96,9 +96,7 @@ func TestOnline_RefusesACheckpointThatHasMissedThem(t *testing.T) {
 	o.Online, o.Config.MaxSteps = nil, 4
 	run(t, newTrainer(t, o))
 	o.Online, o.Config.MaxSteps = func(context.Context, *Scores) error { return nil }, 0
-	if err := newTrainer(t, o).Resume(filepath.Join(o.Directory, LastName)); !errors.Is(err, ErrOtherRun) {
-		t.Errorf("a checkpoint without online scores: %v", err)
-	}
+	refused(t, newTrainer(t, o).Resume(filepath.Join(o.Directory, LastName)), "", ErrOtherRun)
 }
 
 func TestOnline_KeepsSoManyScoresOfLargeSets(t *testing.T) {

@@ -1,12 +1,9 @@
 package train
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -48,13 +45,7 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 	trainer := r.trainer(t)
 	want := run(t, trainer)
 	r.directory = t.TempDir()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	r.observers = []Observer{interruptAt(want.Step-3, cancel)} // within the two epochs of patience
-	if _, err := r.trainer(t).Run(ctx); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
-	}
-	r.observers = nil
+	interrupted(t, r, want.Step-3, 1) // within the two epochs of patience
 	resumed := r.resumed(t)
 	if got := run(t, resumed); got.Position != want.Position ||
 		!maps.EqualFunc(weights(t, resumed.Net), weights(t, trainer.Net), slices.Equal) {
@@ -65,12 +56,8 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 func TestPatience_NeedsValidationsAndAFolder(t *testing.T) {
 	r := overfitting(t)
 	r.config.EvaluateEpochs = 0
-	if err := r.config.Validate(); err == nil || !strings.Contains(err.Error(), "evaluate_epochs") {
-		t.Errorf("%v", err)
-	}
+	refused(t, r.config.Validate(), "evaluate_epochs")
 	r = overfitting(t)
 	r.directory = ""
-	if _, err := New(r.options(t)); err == nil || !strings.Contains(err.Error(), "folder") {
-		t.Errorf("%v", err)
-	}
+	refused(t, errOf(New(r.options(t))), "folder")
 }

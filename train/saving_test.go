@@ -242,9 +242,7 @@ func TestRun_DiskThatIsFullAtTheEndGetsAMoment(t *testing.T) {
 func TestRun_DiskThatIsFullAtTheEndIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trainer, _ := crowded(t, newRig(), 10, 100)
-		if _, err := trainer.Run(t.Context()); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("ended with %v", err)
-		}
+		refused(t, errOf(trainer.Run(t.Context())), "", syscall.ENOSPC)
 		if c, err := ReadCheckpoint(filepath.Join(trainer.Directory, LastName)); err != nil || c.Position.Step != 9 {
 			t.Errorf("the last checkpoint is %+v, %v; want that of step 9", c, err)
 		}

@@ -7,23 +7,17 @@ import (
 
 	"nmn/loader"
 	"nmn/model"
-	"nmn/text"
-
-	dense "gorgonia.org/tensor"
 )
 
 // EachScore shows for each bag the logits of Score, with rates whose mean Score has.
 func TestEachScore_IsScoreAndRatesTogether(t *testing.T) {
 	const bags, input = 11, 4
-	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
-	check(t, err)
-	k := v.Len()
-	set := &loader.Set{Name: "rows", Vocabulary: v, Vectors: make(rowsOf, bags),
-		Labels: dense.New(dense.WithShape(bags, k), dense.WithBacking(make([]uint8, bags*k)))}
-	for i := range bags {
-		set.Vectors.(rowsOf)[i] = []float32{float32(i), 1, float32(i % 3), -2}
-		set.IDs = append(set.IDs, string(rune('a'+i)))
+	rows := make(rowsOf, bags)
+	for i := range rows {
+		rows[i] = []float32{float32(i), 1, float32(i % 3), -2}
 	}
+	const k = 3
+	set := rowsSet(t, rows, "a", "b", "c")
 	config := loader.DefaultConfig()
 	config.BatchSize = 4 // the last batch is smaller
 	for _, mode := range []model.NoiseMode{model.NoNoise, model.FeatureIndependent, model.FeatureDependent} {

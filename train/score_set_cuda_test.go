@@ -118,9 +118,7 @@ func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	once := func() {
 		must(t, p.begin(batch))
 		if len(p.begun) == 2 {
-			if _, err := p.finish(batch); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errOf(p.finish(batch)))
 		}
 	}
 	for range 4 {

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -85,9 +84,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 			t.Errorf("%s ended at step %d", arm, result.Step)
 		}
 	}
-	if _, err := newNet(t, "baseline-mil", r, data, path); !errors.Is(err, ErrOtherModel) {
-		t.Errorf("stage 1 without MIL was taken for an arm with it: %v", err)
-	}
+	refused(t, errOf(newNet(t, "baseline-mil", r, data, path)), "", ErrOtherModel)
 	if _, err := newNet(t, "baseline", r, data, ""); err == nil {
 		t.Error("stage 2 without a checkpoint was accepted")
 	}

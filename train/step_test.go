@@ -220,9 +220,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	}
 	o.Loader.MaxBadSamples = 100
 	o.Data.Source = holes{o.Data.Source, everyBag(o.Data.Len())}
-	if _, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig()); !errors.Is(err, os.ErrInvalid) {
-		t.Errorf("nothing can be read: %v, want the cause", err)
-	}
+	refused(t, errOf(Score(t.Context(), o.Net, o.Data, o.loaderConfig())), "", os.ErrInvalid)
 }
 
 func TestRun_BadSamplesOfTheValidationAreReportedOnce(t *testing.T) {
@@ -256,9 +254,7 @@ func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 	r.config.Stage1Epochs, r.config.MaxSteps = 0, 5
 	o := r.options(t)
 	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, everyBag(o.Data.Len())}, 1000
-	if _, err := newTrainer(t, o).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "40 cannot be read") {
-		t.Errorf("error %v", err)
-	}
+	refused(t, errOf(newTrainer(t, o).Run(t.Context())), "40 cannot be read")
 }
 
 func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {

@@ -2,10 +2,12 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -209,5 +211,21 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
+
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
+		}
 	}
 }

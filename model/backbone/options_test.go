@@ -28,9 +28,7 @@ func TestOpen_Options(t *testing.T) {
 		defer net.Close()
 		row := make([]float32, 64)
 		host := dense.New(dense.WithShape(1, 32, 32, 3), dense.WithBacking(pixels))
-		if err := net.Features(host, []model.Layer{"mean"}, [][]float32{row}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, net.Features(host, []model.Layer{"mean"}, [][]float32{row}))
 		return row, net.Info()
 	}
 	plain, info := features(Options{})
@@ -67,14 +65,10 @@ func TestOptions_OutOfRange(t *testing.T) {
 		"`net.backbone_heads`":     {Heads: -2},
 		"do not divide a width":    {Heads: 7},
 	} {
-		if _, err := Recognise(path, o, backend); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %s", o, err, want)
-		}
+		refused(t, errOf(Recognise(path, o, backend)), want)
 	}
 	none := Options{GELU: "quick"}
-	if err := none.convolutions("VGG16"); err == nil || !strings.Contains(err.Error(), "has no GELU") {
-		t.Error(err)
-	}
+	refused(t, none.convolutions("VGG16"), "has no GELU")
 	if none = (Options{Heads: 3}); none.convolutions("VGG16") == nil {
 		t.Error("a net of convolutions has heads")
 	}

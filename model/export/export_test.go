@@ -23,9 +23,7 @@ func newNet(t *testing.T, c model.Config) *model.Net {
 	if err == nil {
 		err = net.Init(model.PaperInit(1))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = net.Close() })
 	return net
 }
@@ -40,9 +38,7 @@ func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 	net := newNet(t, noisy())
 	for _, noise := range []bool{false, true} {
 		s, err := os.Create(filepath.Join(t.TempDir(), "w.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		n, err := Safetensors(s, net, noise, map[string]string{"key": "value"})
 		var z bytes.Buffer
 		m, err2 := NPZ(&z, net, noise)
@@ -50,26 +46,18 @@ func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 			t.Fatal(n, m, err, err2)
 		}
 		f, err := safetensors.Open(s.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		t.Cleanup(func() { _ = f.Close() })
 		archive, err := zip.NewReader(bytes.NewReader(z.Bytes()), int64(z.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if slices.Contains(f.Names(), "nmn.weight") != noise || len(archive.File) != n || f.Metadata["key"] != "value" {
 			t.Errorf("noise %t: %q, %d arrays", noise, f.Names(), len(archive.File))
 		}
 		for _, entry := range archive.File {
 			want, shape, err := f.Float32(strings.TrimSuffix(entry.Name, ".npy"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			r, err := entry.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			h, _, err := npy.ReadHeader(r)
 			if err != nil || !slices.Equal(h.Shape, shape) {
 				t.Fatalf("%s: %+v, want the shape %v, %v", entry.Name, h, shape, err)
@@ -99,14 +87,12 @@ func TestExport_ErrorsOfTheWriterComeBack(t *testing.T) {
 	net := newNet(t, noisy())
 	full := errors.New("no space left")
 	for _, room := range []int{0, 100, 5000} {
-		for name, write := range map[string]func(io.WriteSeeker) (int, error){
+		for _, write := range map[string]func(io.WriteSeeker) (int, error){
 			"safetensors": func(w io.WriteSeeker) (int, error) { return Safetensors(w, net, true, nil) },
 			"npz":         func(w io.WriteSeeker) (int, error) { return NPZ(w, net, true) },
 			"onnx":        func(w io.WriteSeeker) (int, error) { return ONNX(w, net, GraphOptions{Observed: true}) },
 		} {
-			if _, err := write(&limited{room, full}); !errors.Is(err, full) {
-				t.Errorf("%s after %d bytes: %v", name, room, err)
-			}
+			refused(t, errOf(write(&limited{room, full})), "", full)
 		}
 	}
 }
@@ -124,3 +110,26 @@ func (l *limited) Write(b []byte) (int, error) {
 }
 
 func (l *limited) Seek(int64, int) (int64, error) { return 0, nil }
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
+
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,22 +16,16 @@ func TestFile_WritesTheFormatThatTheEndingNames(t *testing.T) {
 		path := filepath.Join(dir, name)
 		done, err := File(path, net, FileOptions{GraphOptions: GraphOptions{Observed: true, Words: []string{"a", "b", "c"}},
 			Metadata: map[string]string{"key": "value"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if done.Bytes != info.Size() || done.Classes != 3 || done.Tensors == 0 ||
 			(done.Outputs != nil) != (name == "net.ONNX") {
 			t.Errorf("%s of %d bytes: %+v", name, info.Size(), done)
 		}
 	}
 	f, err := safetensors.Open(filepath.Join(dir, "net.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	if f.Metadata["key"] != "value" {
 		t.Errorf("metadata %v", f.Metadata)
@@ -43,10 +36,8 @@ func TestFile_LeavesNothingOfWhatFails(t *testing.T) {
 	plain, dir := noisy(), t.TempDir()
 	plain.Noise = model.NoNoise
 	net := newNet(t, plain)
-	if _, err := File(filepath.Join(dir, "net.onnx"), net,
-		FileOptions{GraphOptions: GraphOptions{Observed: true}}); !errors.Is(err, ErrNoNoise) {
-		t.Errorf("a noise model that is not there: %v", err)
-	}
+	refused(t, errOf(File(filepath.Join(dir, "net.onnx"), net, FileOptions{GraphOptions: GraphOptions{Observed: true}})),
+		"", ErrNoNoise)
 	if _, err := File(filepath.Join(dir, "net.txt"), net, FileOptions{}); err == nil {
 		t.Error("an ending that is none was written")
 	}

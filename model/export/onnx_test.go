@@ -66,9 +66,7 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 			unsettle(t, net, c.bias)
 			if c.config.Standardised {
 				mean, scale := []float32{-3, -2, -1, 0, 1, 2, 3}, []float32{1, .5, .25, 2, .1, .3, .7}
-				if err := net.SetStandard(mean, scale); err != nil {
-					t.Fatal(err)
-				}
+				check(t, net.SetStandard(mean, scale))
 			}
 			input, prepared := drawInput(net, c.pixels)
 			prob, observed := forward(t, net, prepared)
@@ -111,9 +109,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 				values[i] += bias
 			}
 		}
-		if err := net.SetValues(p, values); err != nil {
-			t.Fatal(err)
-		}
+		check(t, net.SetValues(p, values))
 	}
 }
 
@@ -155,20 +151,12 @@ func drawInput(net *model.Net, pixels bool) (input array, prepared []float32) {
 func forward(t *testing.T, net *model.Net, x []float32) (prob, observed []float32) {
 	t.Helper()
 	plan, err := net.Plan(graphBatch, graphBatch, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, x)); err != nil {
-		t.Fatal(err)
-	}
-	if err := net.Forward(plan, false); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, x)))
+	check(t, net.Forward(plan, false))
 	download := func(from *tensor.Tensor) []float32 {
 		values := make([]float32, from.Len())
-		if err := net.Backend().Download(tensor.HostArray(tensor.Float32, values), from); err != nil {
-			t.Fatal(err)
-		}
+		check(t, net.Backend().Download(tensor.HostArray(tensor.Float32, values), from))
 		return values
 	}
 	return download(plan.Prob), download(plan.Observed)
@@ -178,9 +166,7 @@ func forward(t *testing.T, net *model.Net, x []float32) (prob, observed []float3
 func exported(t *testing.T, net *model.Net, o GraphOptions) *graph {
 	t.Helper()
 	var file bytes.Buffer
-	if _, err := ONNX(&file, net, o); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errOf(ONNX(&file, net, o)))
 	return readGraph(t, file.Bytes())
 }
 

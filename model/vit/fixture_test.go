@@ -1,6 +1,7 @@
 package vit
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,18 +21,10 @@ import (
 func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mapping) *Net {
 	t.Helper()
 	n, err := New(c, backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check(t, err)
+	t.Cleanup(func() { check(t, n.Close()) })
 	for range 2 { // a second pass must leave the same result
-		if err := n.Load(f, m); err != nil {
-			t.Fatal(err)
-		}
+		check(t, n.Load(f, m))
 	}
 	return n
 }
@@ -41,12 +34,8 @@ func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 	t.Helper()
 	c := n.Config()
 	p, err := n.Plan(len(pixels) / (c.Size[0] * c.Size[1] * 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.backend.Upload(p.Pixels, dense.New(dense.WithShape(len(pixels)), dense.WithBacking(pixels))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, n.backend.Upload(p.Pixels, dense.New(dense.WithShape(len(pixels)), dense.WithBacking(pixels))))
 	return p
 }
 
@@ -54,16 +43,10 @@ func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 func features(t testing.TB, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.Config().LayerWidth(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Forward(p); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, n.Forward(p))
 	rows := make([]float32, p.N*width)
-	if err := n.Extract(rows, p, l); err != nil {
-		t.Fatal(err)
-	}
+	check(t, n.Extract(rows, p, l))
 	return rows
 }
 
@@ -77,27 +60,17 @@ type outcome struct {
 func outcomes(t testing.TB, path string) (all []outcome) {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	check(t, err)
+	defer func() { check(t, f.Close()) }()
 	for _, name := range f.Names() {
 		size, ok := strings.CutSuffix(name, ".pixels")
 		if !ok {
 			continue
 		}
 		o := outcome{layers: map[Layer][]float32{}}
-		if _, err := fmt.Sscanf(size, "%dx%d", &o.size[0], &o.size[1]); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errOf(fmt.Sscanf(size, "%dx%d", &o.size[0], &o.size[1])))
 		stored, err := f.Bytes(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if o.pixels, err = io.ReadAll(stored); err != nil {
 			t.Fatal(err)
 		}
@@ -142,9 +115,7 @@ func compare(t *testing.T, backend kernels.Backend, path string, heads int, most
 	t.Helper()
 	f := openWeights(t, path)
 	c, m, err := Recognise(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if heads > 0 {
 		c.Heads = heads
 	}
@@ -170,5 +141,28 @@ func TestTinyNet_FeaturesAreThoseOfPyTorch(t *testing.T) {
 		t.Run(fixture.name, func(t *testing.T) {
 			compare(t, backend, filepath.Join("testdata", fixture.name), tinyHeads, 1e-5)
 		})
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errOf drops the value next to an error.
+func errOf[T any](_ T, err error) error { return err }
+
+// refused fails unless an error says something, and is all of the others.
+func refused(t testing.TB, err error, says string, others ...error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want one that has %q", err, says)
+	}
+	for _, other := range others {
+		if !errors.Is(err, other) {
+			t.Errorf("error %v, want %v", err, other)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"nmn/format/safetensors"
@@ -23,9 +22,7 @@ func tiny(t testing.TB, backend kernels.Backend, name string, change func(*Confi
 	t.Helper()
 	f := openWeights(t, filepath.Join("testdata", name))
 	c, m, err := Recognise(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c.Heads = tinyHeads
 	if change != nil {
 		change(&c)
@@ -52,9 +49,7 @@ func TestFeatures_OfAPictureAreItsOwn(t *testing.T) {
 		other := tiny(t, conform.OpenCPU(t, 3), "hf_clip.safetensors", nil)
 		c := n.Config()
 		width, err := c.LayerWidth(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		pixels := noise(c, 5)
 		one := len(pixels) / 5
 		all := features(t, n, upload(t, n, pixels), l)
@@ -113,9 +108,7 @@ func TestExtract_RefusesWhatIsNotThere(t *testing.T) {
 		want  string
 	}{{48, Embedding, "no projection"}, {48, "pool5", `layer "pool5"`}, {47, Class, "2×24"}} {
 		err := n.Extract(make([]float32, test.rows), p, test.layer)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", test.layer, err)
-		}
+		refused(t, err, test.want)
 	}
 }
 
@@ -195,9 +188,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 		if err == nil {
 			err = errors.Join(n.Close(), errors.New("taken"))
 		}
-		if !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: %v", test.want, err)
-		}
+		refused(t, err, test.want)
 	}
 	if c := base.WithSize(448); c.Size != [2]int{448, 448} || c.Pictures.Resize != 512 {
 		t.Errorf("%v of %d pixels", c.Size, c.Pictures.Resize)
@@ -207,9 +198,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 // A number that is none is an error with the name of its tensor.
 func TestLoad_RefusesNaN(t *testing.T) {
 	f, err := safetensors.Open(filepath.Join("testdata", "hf_clip.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	for _, name := range []string{"vision_model.encoder.layers.1.self_attn.k_proj.bias",
 		"vision_model.embeddings.position_embedding.weight", "visual_projection.weight"} {
@@ -225,26 +214,16 @@ func TestLoad_RefusesNaN(t *testing.T) {
 			all = append(all, safetensors.Tensor{Name: n, Shape: shape, Data: values})
 		}
 		var b bytes.Buffer
-		if err := safetensors.Write(&b, nil, all); err != nil {
-			t.Fatal(err)
-		}
+		check(t, safetensors.Write(&b, nil, all))
 		broken, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		c, m := recognised(t, broken)
 		c.Heads = tinyHeads
 		n, err := New(c, conform.OpenCPU(t, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		err = n.Load(broken, m)
-		if !errors.Is(err, param.ErrNumber) || !strings.Contains(err.Error(), "element 7 of "+name) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		refused(t, err, "element 7 of "+name, param.ErrNumber)
+		check(t, n.Close())
 	}
 }
 
@@ -260,19 +239,13 @@ func TestLoad_RefusesAnothersMapping(t *testing.T) {
 	pathless.Taken = slices.DeleteFunc(slices.Clone(own.Taken), func(m Match) bool { return m.Param == "position" })
 	for i, mapping := range []*Mapping{m, &short, &pathless} {
 		n, err := New(c, conform.OpenCPU(t, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		from := Source(f)
 		if i == 0 {
 			from = other
 		}
-		if err := n.Load(from, mapping); !errors.Is(err, ErrWeights) {
-			t.Errorf("mapping %d: %v", i, err)
-		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		refused(t, n.Load(from, mapping), "", ErrWeights)
+		check(t, n.Close())
 	}
 }
 
@@ -298,9 +271,7 @@ func TestPlan_TakesMemoryOnce(t *testing.T) {
 			if again, err := n.Plan(p.N); err != nil || again != p {
 				t.Fatal(err)
 			}
-			if err := errors.Join(n.Forward(p), n.Extract(rows[:p.N*24], p, Class)); err != nil {
-				t.Fatal(err)
-			}
+			check(t, errors.Join(n.Forward(p), n.Extract(rows[:p.N*24], p, Class)))
 		}
 	}
 	step()

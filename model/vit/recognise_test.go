@@ -39,14 +39,8 @@ const tinyHeads = 3
 func openWeights(t testing.TB, path string) *weights.File {
 	t.Helper()
 	f, err := weights.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	check(t, err)
+	t.Cleanup(func() { check(t, f.Close()) })
 	return f
 }
 
@@ -106,9 +100,7 @@ func listing(t testing.TB, name string) *listed {
 	l := list()
 	for _, n := range f.Names() {
 		dtype, shape, err := f.Info(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		l.add(dtype, n, shape...)
 	}
 	return l
@@ -145,9 +137,7 @@ func timmNames(width, depth, hidden, patch, positions int) *listed {
 func recognised(t *testing.T, f Source) (Config, *Mapping) {
 	t.Helper()
 	c, m, err := Recognise(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return c, m
 }
 
@@ -385,9 +375,7 @@ func TestRecognise_RefusesOtherArchitectures(t *testing.T) {
 		"norm after the mean":    base().without("norm.weight").with("fc_norm.weight", 384),
 	} {
 		_, _, err := Recognise(f)
-		if !errors.Is(err, ErrWeights) || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
+		refused(t, err, what, ErrWeights)
 	}
 	for _, f := range []*listed{list(), list().with("features.0.weight", 64, 3, 3, 3)} {
 		if _, _, err := Recognise(f); !errors.Is(err, ErrOther) {
