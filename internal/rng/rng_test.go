@@ -64,29 +64,6 @@ func TestStream_Moments(t *testing.T) {
 	}
 }
 
-func TestStream_ShuffleIsAPermutation(t *testing.T) {
-	p := make([]int, 100)
-	for i := range p {
-		p[i] = i
-	}
-	s := New(3, 4)
-	s.Shuffle(p)
-	seen := make([]bool, len(p))
-	moved := 0
-	for i, v := range p {
-		if seen[v] {
-			t.Fatalf("%d occurs twice", v)
-		}
-		seen[v] = true
-		if i != v {
-			moved++
-		}
-	}
-	if moved < 90 {
-		t.Errorf("only %d of 100 moved", moved)
-	}
-}
-
 func TestStream_IsARandSource(t *testing.T) {
 	s := New(5)
 	if x := rand.New(&s).IntN(10); x < 0 || x > 9 {
