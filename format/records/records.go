@@ -25,17 +25,8 @@ type Writer struct{ CSV, Lines, Parquet, Array func(io.Writer) error }
 // WriteFile writes the rows in the format of the name's ending. what is the plural noun for the rows in the
 // error about an unknown ending.
 func (w Writer) WriteFile(path, what string) error {
-	var write func(io.Writer) error
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-		write = w.CSV
-	case ".jsonl":
-		write = w.Lines
-	case ".parquet":
-		write = w.Parquet
-	case ".npy":
-		write = w.Array
-	}
+	writers := map[string]func(io.Writer) error{".csv": w.CSV, ".jsonl": w.Lines, ".parquet": w.Parquet, ".npy": w.Array}
+	write := writers[strings.ToLower(filepath.Ext(path))]
 	if write == nil {
 		formats := Formats()
 		if w.Array != nil {

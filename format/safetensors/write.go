@@ -139,8 +139,8 @@ func resolve(tensors []Tensor) ([]Tensor, error) {
 }
 
 func (t *Tensor) check() error {
-	length, types := t.describe()
-	if types == nil {
+	length, types, write := t.describe()
+	if write == nil {
 		return fmt.Errorf("cannot write data of Go type %T", t.Data)
 	}
 	if t.DType == "" && len(types) > 0 {
@@ -159,52 +159,41 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// describe returns the number of elements of Data, -1 when only writing shows it, and the types that it
-// may be written as: none listed means any, nil that Data cannot be written.
-func (t *Tensor) describe() (length int, types []DType) {
+// describe returns the number of elements of Data, -1 when only writing shows it, the types that it may be written
+// as, of which none listed means any, and how it is written: nil if it cannot be.
+func (t *Tensor) describe() (length int, types []DType, write func(io.Writer) error) {
 	switch data := t.Data.(type) {
 	case []float32:
-		return len(data), []DType{F32}
+		return elements(data, 4, func(b []byte, v float32) []byte { return little.AppendUint32(b, math.Float32bits(v)) }, F32)
 	case []float64:
-		return len(data), []DType{F64}
+		return elements(data, 8, func(b []byte, v float64) []byte { return little.AppendUint64(b, math.Float64bits(v)) }, F64)
 	case []int64:
-		return len(data), []DType{I64}
+		return elements(data, 8, func(b []byte, v int64) []byte { return little.AppendUint64(b, uint64(v)) }, I64)
 	case []int32:
-		return len(data), []DType{I32}
-	case []uint8:
-		return len(data), []DType{U8, Bool}
+		return elements(data, 4, func(b []byte, v int32) []byte { return little.AppendUint32(b, uint32(v)) }, I32)
 	case []uint16:
-		return len(data), []DType{U16, F16, BF16}
+		return elements(data, 2, little.AppendUint16, U16, F16, BF16)
+	case []uint8:
+		return len(data), []DType{U8, Bool}, func(w io.Writer) error { _, err := w.Write(data); return err }
 	case func(io.Writer) error:
-		return -1, []DType{}
+		return -1, nil, data
 	}
-	return 0, nil
+	return 0, nil, nil
 }
 
 // WriteData writes the elements alone, little-endian.
 func (t *Tensor) WriteData(w io.Writer) error {
-	switch data := t.Data.(type) {
-	case []float32:
-		return writeElements(w, data, 4, func(b []byte, v float32) []byte {
-			return little.AppendUint32(b, math.Float32bits(v))
-		})
-	case []float64:
-		return writeElements(w, data, 8, func(b []byte, v float64) []byte {
-			return little.AppendUint64(b, math.Float64bits(v))
-		})
-	case []int64:
-		return writeElements(w, data, 8, func(b []byte, v int64) []byte { return little.AppendUint64(b, uint64(v)) })
-	case []int32:
-		return writeElements(w, data, 4, func(b []byte, v int32) []byte { return little.AppendUint32(b, uint32(v)) })
-	case []uint16:
-		return writeElements(w, data, 2, little.AppendUint16)
-	case []uint8:
-		_, err := w.Write(data)
-		return err
-	case func(io.Writer) error:
-		return data(w)
+	_, _, write := t.describe()
+	if write == nil {
+		return fmt.Errorf("cannot write data of Go type %T", t.Data)
 	}
-	return fmt.Errorf("cannot write data of Go type %T", t.Data)
+	return write(w)
+}
+
+// elements describes data whose elements take size bytes each.
+func elements[E any](data []E, size int, encode func([]byte, E) []byte, types ...DType) (
+	int, []DType, func(io.Writer) error) {
+	return len(data), types, func(w io.Writer) error { return writeElements(w, data, size, encode) }
 }
 
 // writeElements encodes in pieces of 64 KiB.

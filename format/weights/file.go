@@ -205,13 +205,9 @@ type Tensor struct {
 }
 
 // Tensors lists the tensors of the file, in its order.
-func (f *File) Tensors() (all []Tensor, err error) {
-	for _, name := range f.Names() {
-		dtype, shape, err := f.Info(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Tensor{name, dtype, append([]int{}, shape...)})
+func (f *File) Tensors() (all []Tensor) {
+	for _, a := range f.arrays {
+		all = append(all, Tensor{a.name, a.dtype, append([]int{}, a.shape...)})
 	}
-	return all, nil
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -117,12 +118,7 @@ func stateDict(root any) (*dict, error) {
 }
 
 func (d *dict) holdsTensors() bool {
-	for _, v := range d.values {
-		if _, ok := v.(*pickledTensor); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.values, func(v any) bool { _, is := v.(*pickledTensor); return is })
 }
 
 // first is the value of the first of the names that there is.

@@ -48,9 +48,7 @@ func Recognise(path string, about *backbone.Options) (f *File, err error) {
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
 	f = &File{File: path, Format: file.Format, BGR: file.BGR}
-	if f.Tensors, err = file.Tensors(); err != nil {
-		return nil, err
-	}
+	f.Tensors = file.Tensors()
 	_, checkpoint := train.ReadCheckpoint(path)
 	f.Checkpoint = checkpoint == nil
 	report, misfit, err := model.MatchVGG16(file)
