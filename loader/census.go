@@ -124,8 +124,11 @@ type Confusion [][2][2]int
 // z is unknown, ascending; they are left out. Classes in no list are not counted before Complete.
 func (counts Confusion) Add(z, y, unknown []int32) {
 	for _, class := range z {
-		_, holds := slices.BinarySearch(y, class)
-		counts[class][1][indicator(holds)]++
+		if _, holds := slices.BinarySearch(y, class); holds {
+			counts[class][1][1]++
+		} else {
+			counts[class][1][0]++
+		}
 	}
 	for _, class := range y {
 		_, given := slices.BinarySearch(z, class)
@@ -146,11 +149,4 @@ func (counts Confusion) Complete(bags int, unknown []int) {
 			n[0][0] -= unknown[class]
 		}
 	}
-}
-
-func indicator(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }

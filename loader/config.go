@@ -59,12 +59,7 @@ type Config struct {
 }
 
 // learned returns what batches hold in addition to the labels; nil for nothing.
-func (c *Config) learned() *dense.Dense {
-	if c.Evidence != nil {
-		return c.Evidence
-	}
-	return c.Targets
-}
+func (c *Config) learned() *dense.Dense { return cmp.Or(c.Evidence, c.Targets) }
 
 // Unknown marks an unknown target: it has no loss and teaches nothing.
 const Unknown = -1

@@ -8,6 +8,7 @@ import (
 	"nmn/loader/picture"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -109,10 +110,9 @@ func (s *FileSource) load(name string, buffer *[]byte) error {
 
 // unusable marks a fault of one file, as opposed to a fault of the system, which would hit any file.
 func unusable(err error) error {
-	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, os.ErrClosed} {
-		if errors.Is(err, system) {
-			return err
-		}
+	system := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, os.ErrClosed}
+	if slices.ContainsFunc(system, func(kind error) bool { return errors.Is(err, kind) }) {
+		return err
 	}
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }

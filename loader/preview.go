@@ -94,10 +94,7 @@ func (p *Previewer) preview(b *Batch, n int) (*Preview, error) {
 			mirror(to)
 		}
 	}
-	labels := b.Labels
-	if b.Targets != nil {
-		labels = b.Targets
-	}
+	labels := cmp.Or(b.Targets, b.Labels)
 	out.Labels = append(out.Labels, labels.Float32s()[n*l.classes:(n+1)*l.classes]...)
 	var err error
 	out.Applied, err = p.applied(b, n, i-int(offsets[n]))

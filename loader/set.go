@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,12 +111,7 @@ func (s *Set) frames(bag int) int {
 
 // Preview returns the pictures of the bags to show: the Source, or the pictures that features were computed from; nil
 // for none.
-func (s *Set) Preview() Source {
-	if s.Source != nil {
-		return s.Source
-	}
-	return s.Pictures
-}
+func (s *Set) Preview() Source { return cmp.Or(s.Source, s.Pictures) }
 
 // Videos reports whether any bag has more than one frame.
 func (s *Set) Videos() bool {

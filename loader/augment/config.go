@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,14 +15,6 @@ type Range [2]float64
 
 // IsZero reports whether nothing is set.
 func (r Range) IsZero() bool { return r == Range{} }
-
-// or returns the range, or other if nothing is set.
-func (r Range) or(other Range) Range {
-	if r.IsZero() {
-		return other
-	}
-	return r
-}
 
 // String is the range as flags take it, low:high.
 func (r Range) String() string {
@@ -165,7 +158,7 @@ func (c Config) String() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if c.crops() {
-		add("random crop %s of the area, ratio %s", c.Crop.Area, c.Crop.Ratio.or(cropRatio))
+		add("random crop %s of the area, ratio %s", c.Crop.Area, cmp.Or(c.Crop.Ratio, cropRatio))
 	}
 	if j := c.Jitter; c.jitters() {
 		add("color jitter %s,%s,%s,%s", number(j.Brightness), number(j.Contrast), number(j.Saturation), number(j.Hue))
@@ -182,9 +175,4 @@ func (c Config) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func (e ErasingConfig) fill() Fill {
-	if e.Value == "" {
-		return FillMean
-	}
-	return e.Value
-}
+func (e ErasingConfig) fill() Fill { return cmp.Or(e.Value, FillMean) }

@@ -1,6 +1,7 @@
 package augment
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/internal/rng"
@@ -33,7 +34,7 @@ func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 		return Rect{X: 0, Y: 0, Width: width, Height: height}
 	}
 	stream := rng.New(d.crop, epoch, bag)
-	ratio := d.config.Crop.Ratio.or(cropRatio)
+	ratio := cmp.Or(d.config.Crop.Ratio, cropRatio)
 	for range attempts {
 		w, h := sides(&stream, width, height, d.config.Crop.Area, ratio)
 		if w > 0 && w <= width && h > 0 && h <= height {
@@ -107,7 +108,7 @@ func (d *Draws) Erase(epoch, bag, width, height int) (Rect, bool) {
 	if stream.Float64() >= c.Probability {
 		return Rect{}, false
 	}
-	share, ratio := c.Area.or(erasingArea), c.Ratio.or(erasingRatio)
+	share, ratio := cmp.Or(c.Area, erasingArea), cmp.Or(c.Ratio, erasingRatio)
 	for range attempts {
 		h, w := sides(&stream, width, height, share, ratio)
 		if w > 0 && w < width && h > 0 && h < height {

@@ -2,6 +2,7 @@ package features
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,10 +24,8 @@ func parseNumber(s string) (float32, error) {
 	case strings.EqualFold(s, "false"):
 		return 0, nil
 	}
-	for _, missing := range missingTexts {
-		if s == missing {
-			return float32(math.NaN()), nil
-		}
+	if slices.Contains(missingTexts[:], s) {
+		return float32(math.NaN()), nil
 	}
 	return 0, valuef("%q is not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
 		clip(s))

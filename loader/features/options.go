@@ -1,5 +1,7 @@
 package features
 
+import "cmp"
+
 // Options say where features, labels and identifiers are.
 type Options struct {
 	// Features is the file: .npy, .npz, .safetensors, .csv, .tsv, .parquet or .arff; text may be
@@ -57,12 +59,7 @@ type Options struct {
 // DefaultLimit is the most memory for features that cannot stay on disk: 4 GiB.
 const DefaultLimit = 4 << 30
 
-func (o *Options) limit() int64 {
-	if o.Limit > 0 {
-		return o.Limit
-	}
-	return DefaultLimit
-}
+func (o *Options) limit() int64 { return cmp.Or(max(o.Limit, 0), DefaultLimit) }
 
 // ofFeatures returns the options for the file of features: options about columns with labels apply only if
 // the labels are in it.

@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ const toGet = "get ffmpeg " + leastVersion + " or newer (Debian and Ubuntu: apt 
 
 // Find looks for ffmpeg: the program of that name, or "" for the one on the PATH.
 func Find(ctx context.Context, name string) (*FFmpeg, error) {
-	if name == "" {
-		name = "ffmpeg"
-	}
+	name = cmp.Or(name, "ffmpeg")
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return nil, fmt.Errorf("frames: %w: program %q not found: %s", ErrTool, name, toGet)

@@ -119,10 +119,6 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 
 // isSystem reports whether a failure would hit any clip.
 func isSystem(err error) bool {
-	for _, system := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
-		if errors.Is(err, system) {
-			return true
-		}
-	}
-	return false
+	system := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN}
+	return slices.ContainsFunc(system, func(kind error) bool { return errors.Is(err, kind) })
 }

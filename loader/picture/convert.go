@@ -10,7 +10,9 @@ import (
 func (p *Picture) convert(img image.Image) {
 	bounds := img.Bounds()
 	if whole := image.Rect(0, 0, p.Width, p.Height); bounds != whole {
-		p.fill(255)
+		for i := range p.Pix {
+			p.Pix[i] = 255
+		}
 		bounds = bounds.Intersect(whole)
 	}
 	switch img := img.(type) {
@@ -27,24 +29,13 @@ func (p *Picture) convert(img image.Image) {
 		p.eachRow(bounds, func(y int, row []uint8) {
 			paletteRow(row, img.Pix[img.PixOffset(bounds.Min.X, y):], &palette)
 		})
-	case image.RGBA64Image: // 16 bits, and other kinds that a decoder may return
+	default: // 16 bits, and other kinds that a decoder may return
+		wide := img.(image.RGBA64Image) // as all kinds of the standard library are
 		p.eachRow(bounds, func(y int, row []uint8) {
 			for x := range len(row) / 3 {
-				setOver(row[3*x:], img.RGBA64At(bounds.Min.X+x, y))
+				setOver(row[3*x:], wide.RGBA64At(bounds.Min.X+x, y))
 			}
 		})
-	default:
-		p.eachRow(bounds, func(y int, row []uint8) {
-			for x := range len(row) / 3 {
-				setOver(row[3*x:], color.RGBA64Model.Convert(img.At(bounds.Min.X+x, y)).(color.RGBA64))
-			}
-		})
-	}
-}
-
-func (p *Picture) fill(value uint8) {
-	for i := range p.Pix {
-		p.Pix[i] = value
 	}
 }
 
