@@ -119,8 +119,7 @@ func (b *Batch) reserve(frames int) error {
 		err = job.vectors.growIn(l.config.Memory, frames*l.width())
 	}
 	if err != nil {
-		return fmt.Errorf("loader: cannot hold a batch of %d frames; lower the batch size or `run.prefetch`: %w",
-			frames, err)
+		return fmt.Errorf("loader: cannot hold a batch of %d frames; lower the batch size or `run.prefetch`: %w", frames, err)
 	}
 	return nil
 }

@@ -187,8 +187,7 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 		want   Row
 	}{
 		"captions": {5, ClipLabel{Captions: []string{"the dog, the red dog", "a cat", "red dogs", "no word"}},
-			Row{Labels: []int32{0, 1, 2}, Counts: []Mention{{0, 2}, {1, 1}, {2, 1}},
-				Captions: [][]int32{{0, 1}, {2}, {0}, {}}}},
+			Row{Labels: []int32{0, 1, 2}, Counts: []Mention{{0, 2}, {1, 1}, {2, 1}}, Captions: [][]int32{{0, 1}, {2}, {0}, {}}}},
 		"counts": {5, ClipLabel{Counts: map[string]int{"dog": 5, "red": 2, "bird": 3}},
 			Row{Labels: []int32{0, 1}, Counts: []Mention{{0, 2}, {1, 5}}}},
 		"labels": {0, ClipLabel{Labels: []string{"cat", "red", "bird", "cat"}}, Row{Labels: []int32{0, 2}}},
@@ -227,9 +226,8 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 		"line too long": {header + strings.Repeat("x", 1<<20+1) + "\n", "line 2: longer than 1048576 bytes"},
 		"another clip": {header + `{"clip":"b"}` + "\n",
 			`line 2: it has the clip "b", but clip 0 of the frames is "a"`},
-		"no clip": {header + `{"labels":["dog"]}` + "\n", `line 2: "clip" is missing`},
-		"two ways": {header + `{"clip":"a","captions":["dog"],"counts":{"dog":1}}` + "\n",
-			"there may be one"},
+		"no clip":             {header + `{"labels":["dog"]}` + "\n", `line 2: "clip" is missing`},
+		"two ways":            {header + `{"clip":"a","captions":["dog"],"counts":{"dog":1}}` + "\n", "there may be one"},
 		"labels and captions": {header + `{"clip":"a","labels":["dog"]}` + "\n", "labels without captions"},
 		"three of two":        {header + `{"clip":"a","captions":["a","b","c"]}` + "\n", "3 captions, want at most 2"},
 		"count of three":      {header + `{"clip":"a","counts":{"dog":3}}` + "\n", `count of "dog" is 3, want 1 to 2`},

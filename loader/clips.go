@@ -73,8 +73,7 @@ func (c *Clips) record(clip int) (*shard.Record, error) {
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
 	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)",
-			frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
+		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
 	}
 	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)",
 		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)

@@ -104,10 +104,8 @@ func TestClips_WholeBagsInOrder(t *testing.T) {
 			for _, b := range first {
 				for n := range b.N {
 					clip := order[bag]
-					if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] ||
-						frames != raggedFrames[clip] {
-						t.Errorf("bag %d is %s with %d frames, want %s with %d",
-							bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
+					if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] || frames != raggedFrames[clip] {
+						t.Errorf("bag %d is %s with %d frames, want %s with %d", bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
 					}
 					for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
 						got, want := b.Pixels[int(f)*16*16*3], greyOf(clip, int(f-b.Offsets[n]))
@@ -146,8 +144,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 			check(t, os.Truncate(filepath.Join(dir, "frames-000000.tar"), 1700))
 		}, []string{"video0", "video1"}, []string{"frames-000000.tar", `"in/video0.mp4"`, "picture 1", "cut short"}},
 		"index and shard disagree": {edit("index.jsonl", `"offset":1536,`, `"offset":2048,`), []string{"video0"},
-			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`,
-				"the index is not of this shard"}},
+			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`, "the index is not of this shard"}},
 		"pictures of another size": {edit("index.jsonl", `"picture_width":16`, `"picture_width":17`),
 			[]string{"video0"},
 			[]string{"frames-000000.tar", `frame 0 of the clip "in/video0.mp4"`, "16×8 pixels, the index says 17×8"}},

@@ -51,8 +51,7 @@ type Config struct {
 	// nothing. If it mixes bags, batches hold the mixed labels as Targets.
 	Augment     augment.Config
 	AugmentFrom int
-	// Share is the part of each epoch that this process reads; its zero value is everything.
-	Share Share
+	Share       Share // the part of each epoch that this process reads; its zero value is everything
 	// Mean is the colour that the network sees as 0. It fills the area outside a picture and erased
 	// rectangles.
 	Mean [3]uint8
@@ -112,8 +111,7 @@ func (c Config) Validate() error {
 		{"AugmentFrom", c.AugmentFrom, 0, math.MaxInt32},
 	} {
 		if field.value < field.least || field.value > field.limit {
-			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least,
-				field.limit)
+			return fmt.Errorf("loader: %s = %d, allowed are %d to %d", field.name, field.value, field.least, field.limit)
 		}
 	}
 	if err := errors.Join(c.Fit.Validate(), c.Resize.Validate(), c.Orientation.Validate()); err != nil {

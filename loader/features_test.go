@@ -28,8 +28,7 @@ func featureTable(t *testing.T, csv string, o features.Options) *features.Table 
 // fourRowsSet is the set of the table fourRows.
 func fourRowsSet(t *testing.T) *Set {
 	t.Helper()
-	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}),
-		nil)
+	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
 	check(t, err)
 	return set
 }
@@ -59,14 +58,12 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 	var got, labels []float32
 	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
 		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
-			t.Errorf("pixels %v, vectors %v for %d frames of %d bags",
-				batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
+			t.Errorf("pixels %v, vectors %v for %d frames of %d bags", batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
 		}
 		got, labels = append(got, batch.Vectors.Float32s()...), append(labels, batch.Labels.Float32s()...)
 	}))
 	// The last row differs in a column that is constant in training: it stays 0.
-	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) ||
-		!slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
+	if !slices.Equal(got, []float32{-1, 0, 0, 0, 1, 0, 2, 0}) || !slices.Equal(labels, []float32{1, 0, 0, 0, 1, 1, 0, 1}) {
 		t.Errorf("vectors %v, labels %v", got, labels)
 	}
 }

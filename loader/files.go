@@ -75,8 +75,7 @@ func (s *FileSource) ReadEncoded(ctx context.Context, bag, frame int, buffer []b
 
 func (s *FileSource) has(bag, frame int) error {
 	if bag < 0 || bag >= len(s.files) || frame != 0 {
-		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame",
-			frame, bag, len(s.files))
+		return fmt.Errorf("pictures: there is no frame %d of file %d among %d files of one frame", frame, bag, len(s.files))
 	}
 	return nil
 }

@@ -123,8 +123,7 @@ func checkMatrix(s *Set, what string, m *dense.Dense, gaps bool) error {
 		return fmt.Errorf("%s: the set has no %s", s.Name, what)
 	}
 	if m.Dtype() != dense.Uint8 || m.Dims() != 2 || m.Shape()[0] != n || m.Shape()[1] != k {
-		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), samples by words",
-			s.Name, what, m.Dtype(), m.Shape(), n, k)
+		return fmt.Errorf("%s: %s are %v %v, want uint8 (%d, %d), samples by words", s.Name, what, m.Dtype(), m.Shape(), n, k)
 	}
 	for i, v := range m.Uint8s() {
 		switch {

@@ -169,8 +169,7 @@ func (noisyPicture) Read(_ context.Context, bag, _ int, pic *picture.Picture) er
 // noisyPictures is a set of n pictures whose labels are the bits of their numbers.
 func noisyPictures(t testing.TB, n int) *Set {
 	t.Helper()
-	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n),
-		Source: noisyPicture{}}
+	set := &Set{Name: "noisy", Vocabulary: vocabularyOf(t, "one", "two", "four"), IDs: numbered(n), Source: noisyPicture{}}
 	labels := make([]uint8, 3*n)
 	for i := range labels {
 		labels[i] = uint8(i / 3 >> (i % 3) & 1)
@@ -213,8 +212,7 @@ func TestLoader_RaggedBags(t *testing.T) {
 			}
 			for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
 				pixels := b.Pixels[int(f)*48 : int(f+1)*48]
-				if got, want := pixels[0], level(bag, int(f-b.Offsets[n])); got != want || pixels[23] != want ||
-					pixels[24] != 0 {
+				if got, want := pixels[0], level(bag, int(f-b.Offsets[n])); got != want || pixels[23] != want || pixels[24] != 0 {
 					t.Errorf("bag %d frame %d: pixels %v", bag, f-b.Offsets[n], pixels)
 				}
 				if b.Sizes[2*f] != 2 || b.Sizes[2*f+1] != 4 {

@@ -68,8 +68,7 @@ func TestStreamOrder_DependsOnSeedAndEpoch(t *testing.T) {
 		for _, seed := range []uint64{1, 2} {
 			for epoch := range 2 {
 				name := fmt.Sprintf("block %d, seed %d, epoch %d", block, seed, epoch)
-				order := fmt.Sprint(newStreamOrder(Config{Seed: seed, Shuffle: true, Block: block}, epoch,
-					500).bags(nil, 0, 500))
+				order := fmt.Sprint(newStreamOrder(Config{Seed: seed, Shuffle: true, Block: block}, epoch, 500).bags(nil, 0, 500))
 				if other, ok := seen[order]; ok {
 					t.Errorf("%s has the order of %s", name, other)
 				}

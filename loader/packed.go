@@ -50,8 +50,7 @@ func FindPacked(labels []string, alone bool) (*Packed, bool) {
 		}
 		p := &Packed{Separator: s.name, Labels: len(labels)}
 		p.count(labels, s.of)
-		if p.Lists > 1 && float64(p.Lists) >= s.least*float64(p.Labels) &&
-			float64(p.Recurring) >= s.sure*float64(p.Parts) {
+		if p.Lists > 1 && float64(p.Lists) >= s.least*float64(p.Labels) && float64(p.Recurring) >= s.sure*float64(p.Parts) {
 			return p, true
 		}
 	}

@@ -159,8 +159,7 @@ func writeScale(t *testing.T, dir string, n int) {
 	for i := range shared {
 		r := shard.Record{Clip: scaleClip(i), Width: 64, Height: 48, PictureWidth: 64, PictureHeight: 48, Decoded: 2,
 			Frames: []shard.Frame{{Number: 0}, {Number: 1}}}
-		if err := w.Add(&r,
-			[][]byte{greyJPEG(t, 64, 48, uint8(50*i)), greyJPEG(t, 64, 48, uint8(50*i+20))}); err != nil {
+		if err := w.Add(&r, [][]byte{greyJPEG(t, 64, 48, uint8(50*i)), greyJPEG(t, 64, 48, uint8(50*i+20))}); err != nil {
 			t.Fatal(err)
 		}
 		records = append(records, r)

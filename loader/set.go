@@ -85,12 +85,10 @@ type Set struct {
 	// for sets whose files are large.
 	ByBlocks bool
 	// Source has the pictures of the bags, or Vectors their features; the other is nil.
-	Source  Source
-	Vectors Vectors
-	// Columns are the names of the columns that Vectors are from; nil if they have none.
-	Columns []string
-	// Pictures are the pictures from which Vectors were computed, for display; nil for none.
-	Pictures Source
+	Source   Source
+	Vectors  Vectors
+	Columns  []string // the names of the columns that Vectors are from; nil if they have none
+	Pictures Source   // the pictures from which Vectors were computed, for display; nil for none
 	// ByFrame is set if nets process each frame alone, and the scores of a bag are the maxima over its
 	// frames. A net that was trained on Frames scores videos in this way.
 	ByFrame bool

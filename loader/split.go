@@ -20,8 +20,7 @@ func Subset(s *Set, name string, indices []int) (*Set, error) {
 	used := make([]bool, s.Len())
 	for at, i := range indices {
 		if i < 0 || i >= s.Len() {
-			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d samples of %s",
-				name, i, at, s.Len(), s.Name)
+			return nil, fmt.Errorf("%s: index %d (number %d) is outside the %d samples of %s", name, i, at, s.Len(), s.Name)
 		}
 		if used[i] {
 			return nil, fmt.Errorf("%s: sample %d%s of %s is chosen twice", name, i, s.called(i), s.Name)

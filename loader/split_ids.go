@@ -40,8 +40,7 @@ func SplitByIDs(s *Set, lists ...[]string) ([]*Set, error) {
 				i, ok = index[norm.NFC.String(id)]
 			}
 			if !ok {
-				return nil, Unusable(fmt.Errorf("%s: list %d, entry %d: there is no sample %q",
-					s.Name, l+1, at+1, Excerpt(id)))
+				return nil, Unusable(fmt.Errorf("%s: list %d, entry %d: there is no sample %q", s.Name, l+1, at+1, Excerpt(id)))
 			}
 			if first, ok := listed[i]; ok {
 				return nil, Unusable(fmt.Errorf("%s: list %d, entry %d: %q is in list %d already",

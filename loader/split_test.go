@@ -42,8 +42,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 				t.Errorf("%s of bag %d differ", m, i)
 			}
 		}
-		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) ||
-			part.Source.Frames(at) != i+1 {
+		if part.IDs[at] != s.IDs[i] || !reflect.DeepEqual(part.Captions[at], s.Captions[i]) || part.Source.Frames(at) != i+1 {
 			t.Errorf("bag %d became %s with %d frames", i, part.IDs[at], part.Source.Frames(at))
 		}
 		var pic picture.Picture

@@ -9,11 +9,10 @@ import (
 
 // Graph collects operations in the order in which they run. The zero value is an empty graph.
 type Graph struct {
-	Name    string
-	Inputs  []Value
-	Outputs []Value
-	// Metadata is free text that goes with the model, in this order.
-	Metadata []Entry
+	Name     string
+	Inputs   []Value
+	Outputs  []Value
+	Metadata []Entry // free text that goes with the model, in this order
 
 	nodes   []node
 	tensors []Tensor

@@ -41,8 +41,7 @@ func small() *Graph {
 		Outputs:  []Value{{"y", []Dim{{Name: "batch"}, {Size: 3}}}},
 		Metadata: []Entry{{"key", "text"}}}
 	w := g.Floats("w", []float32{1, 2, 3, 4, 5, -6}, 3, 2)
-	g.Named("y", "Gemm", []string{"x", w}, Attribute{Name: "transB", Int: 1},
-		Attribute{Name: "axes", Ints: []int{2, -1}})
+	g.Named("y", "Gemm", []string{"x", w}, Attribute{Name: "transB", Int: 1}, Attribute{Name: "axes", Ints: []int{2, -1}})
 	g.Axes("axes", 2, -3)
 	return g
 }

@@ -106,8 +106,7 @@ func (t *table) read() error {
 	closing := t.rows.Close()
 	t.rows = nil
 	if !errors.Is(err, io.EOF) || closing != nil {
-		return fmt.Errorf("after row %d: the file is damaged; copy or write it again: %v",
-			t.row+n, errors.Join(err, closing))
+		return fmt.Errorf("after row %d: the file is damaged; copy or write it again: %v", t.row+n, errors.Join(err, closing))
 	}
 	return nil
 }

@@ -15,8 +15,7 @@ import (
 
 // File is an open file of tensors. Its methods may be called by several goroutines at once.
 type File struct {
-	// Metadata is the free text of the header, empty when there is none.
-	Metadata map[string]string
+	Metadata map[string]string // the free text of the header, empty when there is none
 
 	label   string // for messages
 	data    io.ReaderAt
@@ -168,8 +167,7 @@ func (f *File) failed(name string, err error) error {
 func (f *File) count(e entry) (int, error) {
 	count := (e.end - e.begin) / int64(e.dtype.Size())
 	if count > math.MaxInt/8 {
-		return 0, fmt.Errorf("%s: tensor %q has %d elements, more than this machine can address",
-			f.label, e.name, count)
+		return 0, fmt.Errorf("%s: tensor %q has %d elements, more than this machine can address", f.label, e.name, count)
 	}
 	return int(count), nil
 }

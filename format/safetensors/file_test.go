@@ -133,16 +133,13 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"repeated field", `{"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "occurs twice"},
 		{"repeated metadata", `{"__metadata__":{"k":"1","k":"2"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`,
 			"occurs twice"},
-		{"metadata number", `{"__metadata__":{"k":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`,
-			"not a string"},
-		{"unknown field", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`,
-			`tensor "a": unknown field "x"`},
+		{"metadata number", `{"__metadata__":{"k":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "not a string"},
+		{"unknown field", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}}`, `tensor "a": unknown field "x"`},
 		{"missing field", `{"a":{"dtype":"F32","shape":[2]}}`, `tensor "a": needs`},
 		{"unknown dtype", `{"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}}`, `tensor "a": unknown dtype F31`},
 		{"dtype number", `{"a":{"dtype":3,"shape":[2],"data_offsets":[0,8]}}`, `tensor "a": unknown dtype 3`},
 		{"negative shape", `{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`, `tensor "a": -2 is not a size`},
-		{"fractional shape", `{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}`,
-			`tensor "a": 2.0 is not a size`},
+		{"fractional shape", `{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}`, `tensor "a": 2.0 is not a size`},
 		{"text shape", `{"a":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}}`, `tensor "a": 2 is not a size`},
 		{"shape too large", `{"a":{"dtype":"F32","shape":[2147483647,2147483647,2147483647],"data_offsets":[0,8]}}`,
 			`tensor "a": shape`},
@@ -152,8 +149,7 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"backward", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}`, `tensor "a"`},
 		{"three offsets", `{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}}`, `tensor "a": needs`},
 		{"overlap",
-			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],` +
-				`"data_offsets":[4,8]}}`,
+			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`,
 			`tensor "b" at bytes 4 to 8 overlaps tensor "a"`},
 		{"hole", `{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, `tensor "a" starts at byte 4`},
 		{"past the end", `{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}`, `tensor "a" ends at byte 12`},
@@ -173,8 +169,7 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 
 func TestFile_RefusesEveryTruncation(t *testing.T) {
 	var b bytes.Buffer
-	check(t, Write(&b, map[string]string{"k": "v"},
-		[]Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}))
+	check(t, Write(&b, map[string]string{"k": "v"}, []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}))
 	for n := range b.Len() {
 		if _, err := NewReader(bytes.NewReader(b.Bytes()[:n]), int64(n)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d of %d bytes: error %v", n, b.Len(), err)

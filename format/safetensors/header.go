@@ -175,14 +175,11 @@ func checkCover(entries []entry, dataSize int64) error {
 	for i, e := range entries {
 		switch {
 		case e.begin < at:
-			return fmt.Errorf("tensor %q at bytes %d to %d overlaps tensor %q",
-				e.name, e.begin, e.end, entries[i-1].name)
+			return fmt.Errorf("tensor %q at bytes %d to %d overlaps tensor %q", e.name, e.begin, e.end, entries[i-1].name)
 		case e.begin > at:
-			return fmt.Errorf("tensor %q starts at byte %d: bytes %d to %d belong to no tensor",
-				e.name, e.begin, at, e.begin)
+			return fmt.Errorf("tensor %q starts at byte %d: bytes %d to %d belong to no tensor", e.name, e.begin, at, e.begin)
 		case e.end > dataSize:
-			return fmt.Errorf("tensor %q ends at byte %d, the data at %d: the file is cut short",
-				e.name, e.end, dataSize)
+			return fmt.Errorf("tensor %q ends at byte %d, the data at %d: the file is cut short", e.name, e.end, dataSize)
 		}
 		at = e.end
 	}

@@ -61,8 +61,7 @@ func (r *RowWriter) header() ([]byte, error) {
 // Write appends a row.
 func (r *RowWriter) Write(row []float32) error {
 	if len(row) != r.columns {
-		return fmt.Errorf("safetensors: tensor %q: row %d has %d values, want %d",
-			r.name, r.rows+1, len(row), r.columns)
+		return fmt.Errorf("safetensors: tensor %q: row %d has %d values, want %d", r.name, r.rows+1, len(row), r.columns)
 	}
 	for _, v := range row {
 		r.buffer = little.AppendUint32(r.buffer, math.Float32bits(v))

@@ -10,8 +10,7 @@ import (
 func ReadEvidence(path string) (*Matrix, error) {
 	return readMatrix(path, cellRule{clean: finite, fault: func(v float64) error {
 		if s := float64(float32(v)); math.IsNaN(s) || math.IsInf(s, 0) {
-			return fmt.Errorf("evidence %v, want a finite log-likelihood ratio, 0 if nothing is known: %w", v,
-				ErrValue)
+			return fmt.Errorf("evidence %v, want a finite log-likelihood ratio, 0 if nothing is known: %w", v, ErrValue)
 		}
 		return nil
 	}})

@@ -18,12 +18,11 @@ func TestSelect_FindsRowsAndColumns(t *testing.T) {
 		bags    []string
 		want    []float32
 	}{
-		"in order":        {"e.npy", byOrder, all, []float32{1, 2, -3, 4, 5, -6e3}},
-		"some are held":   {"e.npy", byOrder, []string{"r", "p"}, []float32{5, -6e3, 1, 2}},
-		"columns by name": {"e.csv", "cat,dog\n2,1\n4,-3\n-6e3,5\n", all, []float32{1, 2, -3, 4, 5, -6e3}},
-		"without ids":     {"e.csv", "cat,dog\n2,1\n4,-3\n0,5\n", []string{"q"}, []float32{-3, 4}},
-		"all by name": {"e.csv", "id,cat,dog\nr,-6e3,5\np,2,1\nq,4,-3\n", []string{"p", "q"},
-			[]float32{1, 2, -3, 4}},
+		"in order":         {"e.npy", byOrder, all, []float32{1, 2, -3, 4, 5, -6e3}},
+		"some are held":    {"e.npy", byOrder, []string{"r", "p"}, []float32{5, -6e3, 1, 2}},
+		"columns by name":  {"e.csv", "cat,dog\n2,1\n4,-3\n-6e3,5\n", all, []float32{1, 2, -3, 4, 5, -6e3}},
+		"without ids":      {"e.csv", "cat,dog\n2,1\n4,-3\n0,5\n", []string{"q"}, []float32{-3, 4}},
+		"all by name":      {"e.csv", "id,cat,dog\nr,-6e3,5\np,2,1\nq,4,-3\n", []string{"p", "q"}, []float32{1, 2, -3, 4}},
 		"more than needed": {"e.csv", "id,dog,cat\nz,7,7\nq,-3,4\n", []string{"q"}, []float32{-3, 4}},
 	} {
 		m, err := ReadEvidence(writeFile(t, c.file, c.content))

@@ -104,8 +104,7 @@ func classOrder(scores, counts *Matrix, v *text.Vocabulary) (words []string, fro
 // columnsFor returns the column of each word, or nil if the columns are in order already.
 func (m *Matrix) columnsFor(words []string, from string) ([]int, error) {
 	if words != nil && len(words) != m.Cols {
-		return nil, fmt.Errorf("%s has %d columns for the %d classes of %s: %w",
-			m.Name, m.Cols, len(words), from, ErrShape)
+		return nil, fmt.Errorf("%s has %d columns for the %d classes of %s: %w", m.Name, m.Cols, len(words), from, ErrShape)
 	}
 	if m.Words == nil || words == nil {
 		return nil, nil

@@ -103,8 +103,7 @@ func (m *Matrix) inPieces(r io.Reader, h *npy.Header, read func(first, n int) (i
 		n, err := read(first, min(readTogether, total-first))
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			row, column := m.place(first+n, h.Fortran)
-			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w",
-				m.Name, row, column, m.Rows, m.Cols, ErrShape)
+			return fmt.Errorf("%s: file ends at row %d, column %d of %d×%d: %w", m.Name, row, column, m.Rows, m.Cols, ErrShape)
 		}
 		if err != nil {
 			return err

@@ -100,14 +100,11 @@ type cellRule struct {
 	fault func(v float64) error // the error of a value, or nil
 	// clean reports whether all values are valid, faster than checking each. It is nil for rules without such
 	// a way. It may return false for valid values.
-	clean func(values []float32) bool
-	// limit is not 0 if values are whole numbers from 0 up to it, which bytes hold.
-	limit int
-	// gaps is set if -1, NaN and an empty field stand for an unknown label, which becomes gap.
-	gaps bool
-	gap  float32
-	// single is set for one column, whatever its heading. A .npy may have one dimension then.
-	single bool
+	clean  func(values []float32) bool
+	limit  int  // not 0 if values are whole numbers from 0 up to it, which bytes hold
+	gaps   bool // set if -1, NaN and an empty field stand for an unknown label, which becomes gap
+	gap    float32
+	single bool // set for one column, whatever its heading. A .npy may have one dimension then.
 	// parse reads a field of text; nil for parseNumber.
 	parse func(field string) (float64, error)
 }
@@ -161,8 +158,7 @@ func names(file, what string, list []string) (map[string]int, error) {
 	at := make(map[string]int, len(list))
 	for i, name := range list {
 		if first, ok := at[name]; ok {
-			return nil, fmt.Errorf("%s: %s %q is given twice, as %d and %d: %w", file, what, name, first+1,
-				i+1, ErrNames)
+			return nil, fmt.Errorf("%s: %s %q is given twice, as %d and %d: %w", file, what, name, first+1, i+1, ErrNames)
 		}
 		at[name] = i
 	}

@@ -123,8 +123,7 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 		{"header of 4 GB", []byte(npy.Magic + "\x02\x00\xff\xff\xff\xff{"), ErrFormat, "4294967295"},
 		{"data cut", good[:len(good)-3], ErrShape, "row 2, column 2"},
 		{"data appended", append(slices.Clone(good), 0), ErrShape, "more bytes"},
-		{"shape of 2e8", npyBytes("<f4", "(100000000, 2)", false, []float32{1}), ErrShape,
-			"row 1, column 2"},
+		{"shape of 2e8", npyBytes("<f4", "(100000000, 2)", false, []float32{1}), ErrShape, "row 1, column 2"},
 		{"shape beyond int", npyBytes("<f4", fmt.Sprintf("(%d, %[1]d)", math.MaxInt), false, []float32{1}),
 			ErrShape, "too large"},
 		{"negative shape", npyBytes("<f4", "(-1, 2)", false, []float32{1}), ErrFormat, "shape at"},
@@ -133,14 +132,12 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 		{"pickled objects", npyBytes("|O", "(2, 2)", false, []float32{1}), ErrFormat, "type"},
 		{"structured", npyWithHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1), }",
 			[]float32{1}, false), ErrFormat, "structured"},
-		{"key missing", npyWithHeader("{'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat,
-			"want the keys"},
+		{"key missing", npyWithHeader("{'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false), ErrFormat, "want the keys"},
 		{"key twice", npyWithHeader("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1)}", []float32{1}, false),
 			ErrFormat, "repeated"},
 		{"no dictionary", npyWithHeader("[]", []float32{1}, false), ErrFormat, "want"},
 		{"NaN", npyBytes("<f4", "(2, 2)", false, []float32{1, 2, nan, 4}), ErrValue, "row 2, column 1"},
-		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue,
-			"row 1, column 2"},
+		{"NaN in Fortran layout", npyBytes("<f4", "(2, 2)", true, []float32{1, 2, nan, 4}), ErrValue, "row 1, column 2"},
 	} {
 		_, err := readNPY(bytes.NewReader(c.file), "s.npy", -1, cellRule{fault: anyNumber})
 		wantError(t, c.name, err, c.want, c.says)
@@ -293,8 +290,7 @@ func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 	}{
 		{"rows", scores, matrix("c", ab, nil, 2, 1, 2), nil, ErrShape,
 			"s has 2 rows, c has 1: both need one for each sample"},
-		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape,
-			`c lacks "x", which is row 1 of s`},
+		{"an id more", scores, matrix("c", ab, []string{"y"}, 2, 1, 2), nil, ErrShape, `c lacks "x", which is row 1 of s`},
 		{"an id less", matrix("s", ab, []string{"y"}, 2, 1, 2), matrix("c", ab, []string{"y", "x"}, 2, 1, 2, 3, 4), nil,
 			ErrShape, `s lacks "x", which is row 2 of c`},
 		{"columns", scores, matrix("c", nil, nil, 3, 1, 2, 3, 4, 5, 6), nil, ErrShape, "2 classes, c has 3"},

@@ -106,11 +106,9 @@ func legacyPlaces(r io.ReaderAt, size, at int64, keys any, known map[string]*sto
 		case start > size:
 			return nil, faultf("byte %d: storage %q: the file is cut short", at, clip(key))
 		case elements != s.elements:
-			return nil, faultf("byte %d: storage %q has %d elements, its tensors need %d",
-				at, clip(key), elements, s.elements)
+			return nil, faultf("byte %d: storage %q has %d elements, its tensors need %d", at, clip(key), elements, s.elements)
 		case !ok || length > size-start:
-			return nil, faultf("byte %d: storage %q of %d %s: the file is cut short",
-				at, clip(key), s.elements, s.dtype)
+			return nil, faultf("byte %d: storage %q of %d %s: the file is cut short", at, clip(key), s.elements, s.dtype)
 		}
 		places[key] = func() (io.Reader, error) { return io.NewSectionReader(r, start, length), nil }
 		at = start + length

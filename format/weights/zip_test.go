@@ -20,8 +20,7 @@ func npzOf(t testing.TB, header string, data []byte) []byte {
 	z := zip.NewWriter(&b)
 	w, err := z.Create("w.npy")
 	if err == nil {
-		_, err = w.Write([]byte(npy.Magic + "\x01\x00" +
-			string([]byte{byte(len(header)), byte(len(header) >> 8)}) + header))
+		_, err = w.Write([]byte(npy.Magic + "\x01\x00" + string([]byte{byte(len(header)), byte(len(header) >> 8)}) + header))
 	}
 	if err == nil {
 		_, err = w.Write(data)

@@ -20,8 +20,7 @@ func TestJournal_KeepsTheLastEntryHoweverLarge(t *testing.T) {
 	file.room = 2 * mostWaiting
 	check(t, j.Close())
 	if got := string(file.content); got != "lost\n"+large {
-		t.Errorf("%d bytes begin with %.9q, want a line about the lost entry and the last of %d", len(got), got,
-			len(large))
+		t.Errorf("%d bytes begin with %.9q, want a line about the lost entry and the last of %d", len(got), got, len(large))
 	}
 }
 

@@ -49,8 +49,7 @@ func TestTake_HeldByWhoKnowsWhom(t *testing.T) {
 	defer mine.Release()
 	for _, content := range []string{"", `{"pid": 7, "host"`, `{"pid": 7, "host": 8}`} {
 		check(t, errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)))
-		if _, err := Take(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(),
-			"locked by another process") {
+		if _, err := Take(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "locked by another process") {
 			t.Errorf("%q: error %v", content, err)
 		}
 	}

@@ -12,11 +12,10 @@ import (
 
 // Difference is the first file in which two lists differ.
 type Difference struct {
-	Text string // describes the difference, beginning with the path of the file
-	More int    // files that differ too
-	// Unknown is set if only the time of modification differs, for a file whose content was not recorded.
-	Unknown bool
-	Added   bool // the file was not there then
+	Text    string // describes the difference, beginning with the path of the file
+	More    int    // files that differ too
+	Unknown bool   // set if only the time of modification differs, for a file whose content was not recorded
+	Added   bool   // the file was not there then
 }
 
 // Since compares the current files with an earlier list. It returns nil if they are equal, and then also the

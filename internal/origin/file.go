@@ -18,10 +18,9 @@ import (
 type Place struct {
 	// Name identifies the file wherever it lies: the key of the setting that names it. For a file of a
 	// folder, a slash and its path in the folder follow.
-	Name string
-	Path string // current path
-	// ByContent is set if the content counts. Other files are read only on request.
-	ByContent bool
+	Name      string
+	Path      string // current path
+	ByContent bool   // set if the content counts. Other files are read only on request.
 }
 
 // File is a file as it was found.

@@ -95,8 +95,7 @@ func TestRun_RunsEveryTaskOnceOnAsManyAsAllowed(t *testing.T) {
 			}
 		})
 		slices.Sort(done)
-		if err != nil || len(done) != c.tasks || len(slices.Compact(done)) != c.tasks ||
-			int(started.Load()) != c.goroutines {
+		if err != nil || len(done) != c.tasks || len(slices.Compact(done)) != c.tasks || int(started.Load()) != c.goroutines {
 			t.Errorf("%+v: %d goroutines did %d, %v", c, started.Load(), done, err)
 		}
 	}

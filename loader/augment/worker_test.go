@@ -155,8 +155,7 @@ func TestMix_OfOtherExtents(t *testing.T) {
 								want = 0
 							}
 							if got := int(dst.Pixels[3*(size*y+x)+c]); got != want {
-								t.Fatalf("%v, weight %d, mirrored %t: (%d, %d) is %d, want %d", extents, weight, mirrored, x,
-									y, got, want)
+								t.Fatalf("%v, weight %d, mirrored %t: (%d, %d) is %d, want %d", extents, weight, mirrored, x, y, got, want)
 							}
 						}
 					}

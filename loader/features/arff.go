@@ -21,12 +21,11 @@ type arffRecords struct {
 
 // attribute is a column.
 type attribute struct {
-	name   string
-	text   bool     // a string or a date
-	values []string // values of a nominal attribute, else nil
-	index  map[string]int
-	// numbers are the values of a nominal attribute whose values are all numbers, such as {0,1}.
-	numbers []float32
+	name    string
+	text    bool     // a string or a date
+	values  []string // values of a nominal attribute, else nil
+	index   map[string]int
+	numbers []float32 // the values of a nominal attribute whose values are all numbers, such as {0,1}
 }
 
 // newARFF reads the header.

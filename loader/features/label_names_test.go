@@ -30,8 +30,8 @@ func TestOpen_NumbersOfClasses(t *testing.T) {
 		want string
 	}{
 		"a vector": {Options{Features: x, Labels: vector}, "2 0 10 2"},
-		"with words": {Options{Features: x, Labels: vector, Words: strings.Fields("a b c d e f g h i j k")},
-			"c a k c"},
+		"with words": {Options{Features: x, Labels: vector,
+			Words: strings.Fields("a b c d e f g h i j k")}, "c a k c"},
 		"words that are numbers": {Options{Features: x, Labels: vector, Words: []string{"10", "0", "2"}}, "2 0 10 2"},
 		"in a file of their own": {Options{Features: x, Labels: file(t, "y.csv", []byte("label\n2\n0\n10\n2\n"))},
 			"2 0 10 2"},

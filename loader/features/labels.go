@@ -15,10 +15,9 @@ import (
 
 // Labels are the labels of N rows and K classes.
 type Labels struct {
-	Words  []string // K, in class order
-	Values []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
-	// Spellings are further names of columns, which were joined to Words.
-	Spellings []string
+	Words     []string // K, in class order
+	Values    []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
+	Spellings []string // further names of columns, which were joined to Words
 }
 
 // Unknown is the value of an unknown label: -1 or a missing number in the file.
@@ -166,8 +165,7 @@ func (o *Options) labelsOf(name string, d *decoded, rule labelRule) (*Labels, er
 	case len(d.words) == 0:
 		return nil, nil
 	case len(d.words) > mostClasses:
-		return nil, formatf("features: labels %q: %d columns, at most %d can be classes",
-			name, len(d.words), mostClasses)
+		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, len(d.words), mostClasses)
 	}
 	labels := &Labels{Words: d.words, Values: d.labels}
 	if o.JoinLabels {

@@ -12,17 +12,14 @@ type Options struct {
 	Labels string
 	// Truth is a file with the true labels, of the same kinds but .xml, for evaluation alone; empty for
 	// none.
-	Truth string
-	// Counts is a file of whole numbers, N×K: how many captions mention each label; empty for none.
-	Counts string
+	Truth  string
+	Counts string // a file of whole numbers, N×K: how many captions mention each label; empty for none
 
-	// Weights is a file with a weight for each row; empty for none.
-	Weights string
+	Weights string // a file with a weight for each row; empty for none
 
 	// Array and LabelArray name arrays of .npz and .safetensors; Array may be empty if there is only one.
 	Array, LabelArray string
-	// LabelColumns are patterns (path.Match) on the names of the columns that are labels.
-	LabelColumns []string
+	LabelColumns      []string // patterns (path.Match) on the names of the columns that are labels
 	// IDColumn, ListColumn and SplitColumn name columns with identifiers, lists of labels, and the split of
 	// each row. Empty ones mean "id", "labels" and "split", if the file has such a column.
 	IDColumn, ListColumn, SplitColumn string
@@ -31,8 +28,7 @@ type Options struct {
 	// Ignore are patterns on the names of columns that are neither features nor labels, FeatureColumns on those that are
 	// features though they are called as labels are.
 	Ignore, FeatureColumns []string
-	// IDs are the identifiers of the rows, if the files have none.
-	IDs []string
+	IDs                    []string // the identifiers of the rows, if the files have none
 	// Words are the labels in class order; nil takes the labels of the file. A label that is not in Words is
 	// an error.
 	Words []string
@@ -40,17 +36,15 @@ type Options struct {
 	JoinLabels bool
 	// Unlabelled skips labels: their columns, if the file has any, are no features. It is for rows whose
 	// labels are to be predicted.
-	Unlabelled bool
-	// LabelsElsewhere is set if no column has labels, because they are in a file that is not read.
-	LabelsElsewhere bool
+	Unlabelled      bool
+	LabelsElsewhere bool // set if no column has labels, because they are in a file that is not read
 	// Missing allows missing features, which are read as NaN.
 	Missing bool
 	// Spill is a file, .npy or .safetensors, that the features of a table are written to while it is read,
 	// so that they take no memory; they are then read from there. Empty keeps them in memory. Matrices
 	// need none.
 	Spill string
-	// Limit is the most memory, in bytes, for features that cannot stay on disk; 0 is DefaultLimit.
-	Limit int64
+	Limit int64 // the most memory, in bytes, for features that cannot stay on disk; 0 is DefaultLimit
 
 	// lenient lets patterns and columns be absent: each need only be in one of several files.
 	lenient bool

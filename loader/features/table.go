@@ -166,8 +166,7 @@ func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, erro
 		l.labels, l.words, l.list = nil, nil, -1
 	}
 	if len(l.features) == 0 {
-		return nil, formatf("features: %q: no column is left for features; columns are %s",
-			o.Features, some(r.columns()))
+		return nil, formatf("features: %q: no column is left for features; columns are %s", o.Features, some(r.columns()))
 	}
 	columns := r.columns()
 	for _, c := range l.features {

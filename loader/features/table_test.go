@@ -162,8 +162,7 @@ func TestOpen_TruthCountsAndSplits(t *testing.T) {
 		Truth:  file(t, "truth.csv", []byte("dog,cat,id\n1,1,b\n0,1,a\n")),
 		Counts: file(t, "counts.npy", npyFile("<i8", "(2, 2)", []int64{5, 0, 0, 3})),
 	})
-	if !slices.Equal(table.Truth.Values, []uint8{1, 0, 1, 1}) ||
-		!slices.Equal(table.Counts.Values, []uint8{5, 0, 0, 3}) ||
+	if !slices.Equal(table.Truth.Values, []uint8{1, 0, 1, 1}) || !slices.Equal(table.Counts.Values, []uint8{5, 0, 0, 3}) ||
 		!slices.Equal(table.Splits, []string{"train", "test"}) {
 		t.Errorf("truth %v, counts %v, splits %v", table.Truth, table.Counts, table.Splits)
 	}

@@ -42,13 +42,11 @@ func tensorArray(f *safetensors.File, tensor string) (array, error) {
 	}
 	decode := dtype.Float32Decoder()
 	if decode == nil {
-		return array{}, formatf("array %q: elements of type %s, want F16, BF16, F32, F64, an integer or BOOL",
-			tensor, dtype)
+		return array{}, formatf("array %q: elements of type %s, want F16, BF16, F32, F64, an integer or BOOL", tensor, dtype)
 	}
 	data, err := f.Bytes(tensor)
 	if err != nil {
 		return array{}, err
 	}
-	return array{data: data, rows: rows, width: width, element: dtype.Size(), decode: decode,
-		vector: len(shape) == 1}, nil
+	return array{data: data, rows: rows, width: width, element: dtype.Size(), decode: decode, vector: len(shape) == 1}, nil
 }

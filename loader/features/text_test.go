@@ -138,8 +138,7 @@ func TestOpenARFF_RefusesWithLine(t *testing.T) {
 		"type":        {"@relation r\n@attribute a relational\n", ErrFormat, []string{"line 2", `"a"`, "relational"}},
 		"no values":   {"@relation r\n@attribute a {x,y\n", ErrFormat, []string{"line 2", "closing brace"}},
 		"value twice": {"@relation r\n@attribute a {x,x}\n", ErrFormat, []string{"line 2", "given twice"}},
-		"name twice": {"@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n",
-			ErrFormat, []string{`"a"`}},
+		"name twice":  {"@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", ErrFormat, []string{`"a"`}},
 		"open quote":  {"@relation r\n@attribute 'a real\n", ErrFormat, []string{"line 2", "not closed"}},
 		"ragged":      {h + "1,u\n1\n", ErrFormat, []string{"line 6", "1 values for 2", "? for a missing one"}},
 		"too many":    {h + "1,u\n1,u,v\n", ErrFormat, []string{"line 6", "3 values for 2"}},
@@ -195,8 +194,7 @@ func TestOpenParquet_VectorsAndLists(t *testing.T) {
 	}
 	rows := make([]row, 250) // several groups
 	for i := range rows {
-		rows[i] = row{ID: string(rune('A'+i/26)) + string(rune('a'+i%26)), Vector: []float32{float32(i), 2},
-			Split: "train"}
+		rows[i] = row{ID: string(rune('A'+i/26)) + string(rune('a'+i%26)), Vector: []float32{float32(i), 2}, Split: "train"}
 		if i%2 == 0 {
 			rows[i].Labels = []string{"even", "whole"}
 		}

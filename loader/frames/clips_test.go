@@ -293,8 +293,7 @@ func TestExtract_Rotation(t *testing.T) {
 	binary.BigEndian.PutUint32(matrix[32:], 0x40000000)
 	check(t, os.WriteFile(out, file, 0o644))
 	r := wantFrames(t, f, out, config(5), choose(20, 5)).Record
-	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight ||
-		r.PictureHeight != drawnWidth {
+	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight || r.PictureHeight != drawnWidth {
 		t.Errorf("%d×%d with pictures of %d×%d, want all turned", r.Width, r.Height, r.PictureWidth, r.PictureHeight)
 	}
 }

@@ -24,10 +24,9 @@ type Source struct {
 
 // Clip is what was taken of a clip.
 type Clip struct {
-	Record   shard.Record
-	Pictures [][]byte // JPEG files
-	// Complaint is a message of ffmpeg about a clip that it could read nevertheless; usually empty.
-	Complaint string
+	Record    shard.Record
+	Pictures  [][]byte // JPEG files
+	Complaint string   // a message of ffmpeg about a clip that it could read nevertheless; usually empty
 }
 
 // Extract takes the frames of a clip. Errors about the clip wrap ErrClip.

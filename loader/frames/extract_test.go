@@ -102,8 +102,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 		for i, f := range clip.Record.Frames {
 			if f.Number != want[i] || fakeNumber(t, clip.Pictures[i]) != want[i] ||
 				float64(f.Time) != float64(40000*want[i])/1e6 {
-				t.Errorf("%s, picture %d: %+v, shows frame %d, want %d",
-					mode, i, f, fakeNumber(t, clip.Pictures[i]), want[i])
+				t.Errorf("%s, picture %d: %+v, shows frame %d, want %d", mode, i, f, fakeNumber(t, clip.Pictures[i]), want[i])
 			}
 		}
 		if (clip.Complaint != "") != (mode == "complains and goes on") || strings.Contains(clip.Complaint, "0x") {

@@ -108,8 +108,7 @@ func parseList(r io.Reader, folder string) ([]Source, error) {
 		all = append(all, s)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w: a line is the path of a clip, of at most %d bytes",
-			number+1, err, listLine)
+		return nil, fmt.Errorf("line %d: %w: a line is the path of a clip, of at most %d bytes", number+1, err, listLine)
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no line names a clip")

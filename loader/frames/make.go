@@ -55,8 +55,7 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 		return sum, err
 	}
 	if o.Workers < 1 || o.MaxBad < 0 {
-		return sum, fmt.Errorf("frames: Workers = %d, want at least 1, and MaxBad = %d, want at least 0",
-			o.Workers, o.MaxBad)
+		return sum, fmt.Errorf("frames: Workers = %d, want at least 1, and MaxBad = %d, want at least 0", o.Workers, o.MaxBad)
 	}
 	w, err := openOutput(c, o)
 	if err != nil {

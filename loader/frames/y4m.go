@@ -40,8 +40,7 @@ func newY4M(r io.Reader, maxPixels int) (*y4mReader, error) {
 		}
 	}
 	if y.width < 1 || y.height < 1 || y.width > maxSide || y.height > maxSide || y.width*y.height > maxPixels {
-		return nil, fmt.Errorf("ffmpeg's frames have %d×%d pixels, at most %d are allowed",
-			y.width, y.height, maxPixels)
+		return nil, fmt.Errorf("ffmpeg's frames have %d×%d pixels, at most %d are allowed", y.width, y.height, maxPixels)
 	}
 	y.picture = image.NewYCbCr(image.Rect(0, 0, y.width, y.height), image.YCbCrSubsampleRatio420)
 	return y, nil

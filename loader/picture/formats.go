@@ -16,13 +16,12 @@ import (
 // fileFormat is one file format. leastBytes is a lower bound of the size of a complete file with
 // that many pixels: it keeps a header of a few bytes from claiming memory for millions of pixels.
 type fileFormat struct {
-	name       string
-	magic      []string // how files start; a ? stands for any byte
-	header     func(io.Reader) (image.Config, error)
-	decode     func(io.Reader) (image.Image, error)
-	leastBytes func(data []byte, pixels int64) int64
-	// bytesPerPixel is the most memory that the decoder takes, including the pixels of the picture.
-	bytesPerPixel int
+	name          string
+	magic         []string // how files start; a ? stands for any byte
+	header        func(io.Reader) (image.Config, error)
+	decode        func(io.Reader) (image.Image, error)
+	leastBytes    func(data []byte, pixels int64) int64
+	bytesPerPixel int // the most memory that the decoder takes, including the pixels of the picture
 }
 
 // Names of formats that something is done about.

@@ -67,8 +67,7 @@ func TestDecode_WebP(t *testing.T) {
 			{1, 14, [3]int{127, 127, 255}}}},
 	} {
 		pic := Picture{Orientation: OrientationApply}
-		if err := Decode(decoded64(t, c.file), &pic); err != nil || pic.Width != c.width ||
-			pic.Height != c.height {
+		if err := Decode(decoded64(t, c.file), &pic); err != nil || pic.Width != c.width || pic.Height != c.height {
 			t.Errorf("%s: %d×%d, %v", name, pic.Width, pic.Height, err)
 			continue
 		}
@@ -135,8 +134,7 @@ func TestDecode_ForeignFormatsAreNamed(t *testing.T) {
 			t.Errorf("%s: %v, a %q", name, err, Format([]byte(start)))
 		}
 	}
-	if err := Decode([]byte("hello there"), new(Picture)); err == nil || !strings.Contains(err.Error(),
-		"68656c6c") {
+	if err := Decode([]byte("hello there"), new(Picture)); err == nil || !strings.Contains(err.Error(), "68656c6c") {
 		t.Error(err)
 	}
 }

@@ -24,8 +24,7 @@ func referenceResize(pic *Picture, width, height int) []float64 {
 			x0, x1, fx := tap(x, pic.Width, width)
 			for c := range 3 {
 				at := func(row, column int) float64 { return float64(pic.Pix[3*(row*pic.Width+column)+c]) }
-				result[3*(y*width+x)+c] = (1-fy)*((1-fx)*at(y0, x0)+fx*at(y0, x1)) +
-					fy*((1-fx)*at(y1, x0)+fx*at(y1, x1))
+				result[3*(y*width+x)+c] = (1-fy)*((1-fx)*at(y0, x0)+fx*at(y0, x1)) + fy*((1-fx)*at(y1, x0)+fx*at(y1, x1))
 			}
 		}
 	}
@@ -119,8 +118,7 @@ func TestResize_Extent(t *testing.T) {
 	} {
 		w, h, err := FitLongest.extent(c.width, c.height, c.size)
 		if err != nil || w != c.wantWidth || h != c.wantHeight {
-			t.Errorf("%d×%d on %d: %d×%d, %v; want %d×%d", c.width, c.height, c.size, w, h, err, c.wantWidth,
-				c.wantHeight)
+			t.Errorf("%d×%d on %d: %d×%d, %v; want %d×%d", c.width, c.height, c.size, w, h, err, c.wantWidth, c.wantHeight)
 		}
 	}
 }

@@ -47,8 +47,7 @@ func TestThumbnail_KeepsShapeAndColours(t *testing.T) {
 				r, g, b, _ := img.At(x, y).RGBA()
 				for i, v := range []uint32{r, g, b} {
 					if math.Abs(float64(v>>8)-want[i]) > 12 {
-						t.Errorf("%d×%d: pixel %d, %d is %d %d %d, want %v", c.width, c.height, x, y, r>>8, g>>8,
-							b>>8, want)
+						t.Errorf("%d×%d: pixel %d, %d is %d %d %d, want %v", c.width, c.height, x, y, r>>8, g>>8, b>>8, want)
 						break
 					}
 				}
@@ -94,8 +93,7 @@ func TestPNGLeastBytes_ByDepthAndChannels(t *testing.T) {
 // Nothing that a decoder does ends the program: here it has no picture to decode into.
 func TestDecode_AFaultCostsOnePicture(t *testing.T) {
 	for name, data := range map[string][]byte{"PNG": encodePNG(t, smooth(8, 8)), "JPEG": encodedJPEG(t, smooth(8, 8))} {
-		if err := Decode(data, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(),
-			"decoder failed") {
+		if err := Decode(data, nil); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "decoder failed") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

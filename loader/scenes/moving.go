@@ -36,8 +36,7 @@ func (c MovingConfig) Validate() error {
 		return fmt.Errorf("moving %w", err)
 	}
 	if c.Frames < minMovingFrames || c.Frames > maxMovingFrames {
-		return fmt.Errorf("moving scenes: Frames = %d, allowed are %d to %d",
-			c.Frames, minMovingFrames, maxMovingFrames)
+		return fmt.Errorf("moving scenes: Frames = %d, allowed are %d to %d", c.Frames, minMovingFrames, maxMovingFrames)
 	}
 	return nil
 }
@@ -65,8 +64,7 @@ func MakeMoving(config MovingConfig) (*loader.Set, error) {
 			frames[t].truth(truth[row : row+classCount])
 		}
 		set.IDs[i] = streams.id(i)
-		set.Captions[i] = countWords(streams.captions(i, frames), labels[row:row+classCount],
-			counts[row:row+classCount])
+		set.Captions[i] = countWords(streams.captions(i, frames), labels[row:row+classCount], counts[row:row+classCount])
 	})
 	return set, nil
 }

@@ -21,8 +21,7 @@ func MovingCaptions(config MovingConfig, perClip int) (ids []string, captions []
 		return nil, nil, err
 	}
 	if perClip < 1 || perClip > maxMovingCaptions {
-		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d",
-			perClip, maxMovingCaptions)
+		return nil, nil, fmt.Errorf("moving scenes: %d captions of a clip, allowed are 1 to %d", perClip, maxMovingCaptions)
 	}
 	ids, captions = make([]string, config.N), make([][]string, config.N)
 	streams := newMovingStreams(config)

@@ -18,8 +18,7 @@ func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
 		t.Run(string(form), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "val")
-			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10},
-				dir); err != nil {
+			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10}, dir); err != nil {
 				t.Fatal(err)
 			}
 			clips, err := loader.OpenClips(dir)

@@ -116,9 +116,7 @@ func (p *painter) grass() {
 	for row := range p.canvas {
 		for column := range p.canvas[row] {
 			t := normal(p.noise[row&^3][column]>>48, deviation)
-			p.canvas[row][column] = colour{
-				grassColour[0] + int32(int64(t)*7/10), grassColour[1] + t, grassColour[2] + t/2,
-			}
+			p.canvas[row][column] = colour{grassColour[0] + int32(int64(t)*7/10), grassColour[1] + t, grassColour[2] + t/2}
 		}
 	}
 }

@@ -68,8 +68,7 @@ func Make(config Config) (*loader.Set, error) {
 		row := i * classCount
 		scene.truth(truth[row : row+classCount])
 		set.IDs[i] = streams.id(i)
-		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+classCount],
-			counts[row:row+classCount])
+		set.Captions[i] = countWords(streams.captions(i, &scene), labels[row:row+classCount], counts[row:row+classCount])
 	})
 	return set, nil
 }

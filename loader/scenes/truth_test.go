@@ -33,8 +33,7 @@ func TestTruth_OfKnownScenes(t *testing.T) {
 		scene scene
 		want  []int32
 	}{
-		"one with attributes": {sceneOf(small), []int32{wordBall, wordRed, wordSmall, wordStriped, wordGlowing,
-			wordAlone}},
+		"one with attributes": {sceneOf(small), []int32{wordBall, wordRed, wordSmall, wordStriped, wordGlowing, wordAlone}},
 		"beside": {sceneOf(ball(12, 24, 5), box(28, 26, 5)),
 			[]int32{wordBall, wordRed, wordBox, wordBlue, wordBeside, wordTwo, wordTogether}},
 		"too far to be together": {sceneOf(ball(10, 24, 5), box(35, 26, 5)),

@@ -44,8 +44,7 @@ func FuzzIndex(f *testing.F) {
 // wantBelievable holds a record to what its readers rely on.
 func wantBelievable(t *testing.T, r *Record, form Form) {
 	t.Helper()
-	if strings.ContainsAny(r.Key, "./\\") || r.Key == "" || r.Key != Key(r.Clip) ||
-		strings.ContainsAny(r.Shard, "/\\") {
+	if strings.ContainsAny(r.Key, "./\\") || r.Key == "" || r.Key != Key(r.Clip) || strings.ContainsAny(r.Shard, "/\\") {
 		t.Fatalf("key %q, shard %q of the clip %q", r.Key, r.Shard, r.Clip)
 	}
 	end := int64(0)

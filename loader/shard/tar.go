@@ -137,8 +137,7 @@ func (w *tarWalk) member(head *tar.Header) (*Record, error) {
 		w.key = key
 	}
 	if key != w.key {
-		return nil, faultf("the member %.200q precedes %.200q, which ends the previous clip",
-			head.Name, w.key+".json")
+		return nil, faultf("the member %.200q precedes %.200q, which ends the previous clip", head.Name, w.key+".json")
 	}
 	if rest == "json" {
 		return w.record(head.Size)
@@ -165,8 +164,7 @@ func (w *tarWalk) record(size int64) (*Record, error) {
 		return nil, faultf("the member %.200q: %v", w.key+".json", err)
 	}
 	if len(r.Frames) != len(w.frames) {
-		return nil, faultf("the member %.200q lists %d frames, but there are %d",
-			w.key+".json", len(r.Frames), len(w.frames))
+		return nil, faultf("the member %.200q lists %d frames, but there are %d", w.key+".json", len(r.Frames), len(w.frames))
 	}
 	for i, f := range w.frames {
 		if want := pictureName(i, len(w.frames)); w.names[i] != want {

@@ -19,10 +19,8 @@ type Config struct {
 	// ShardBytes is the approximate size of a shard: the next clip starts a new shard if it would exceed this
 	// size. A clip that is larger by itself has a shard of its own.
 	ShardBytes int64
-	// First is the number of the first shard of a new folder.
-	First int
-	// Settings is kept in the index.
-	Settings json.RawMessage
+	First      int             // the number of the first shard of a new folder
+	Settings   json.RawMessage // kept in the index
 }
 
 // DefaultConfig are shards of 256 MiB.

@@ -23,9 +23,8 @@ type component struct {
 	padded    [2]int // in memory: whole MCUs, columns even
 	seen      bool   // in a scan
 	factors   [64]uint16
-	// coefs are the coefficients of all blocks of a progressive picture, of one row of MCUs otherwise.
-	coefs []int16
-	plane []uint8 // samples, 8·padded[0] in a row
+	coefs     []int16 // the coefficients of all blocks of a progressive picture, of one row of MCUs otherwise
+	plane     []uint8 // samples, 8·padded[0] in a row
 }
 
 func (f *frame) framed() bool       { return f.components > 0 }
@@ -73,8 +72,7 @@ func (f *frame) define(body []byte, progressive bool) error {
 	for i := range n {
 		for axis, s := range f.store[i].sampling {
 			if f.most[axis]%s != 0 || i == 0 && s != f.most[axis] {
-				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i,
-					f.store[i].sampling, f.most)
+				return fmt.Errorf("%w: component %d with sampling %v of %v", ErrUnsupported, i, f.store[i].sampling, f.most)
 			}
 		}
 	}
