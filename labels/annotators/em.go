@@ -104,7 +104,6 @@ func newSums(in *Input) sums {
 	return s
 }
 
-// count counts the answers of each annotator.
 func (e *estimator) count() {
 	for _, j := range e.cells.whole.all {
 		e.asked[j].asked += float64(e.in.Classes)
@@ -217,7 +216,6 @@ func (e *estimator) weigh() {
 	}
 }
 
-// expectBag adds a bag to the sums.
 func (e *estimator) expectBag(s *sums, g *grid, i int) {
 	whole := e.whole[i]
 	var expected, likelihood float64

@@ -176,8 +176,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 		}
 		o := DefaultOptions()
 		o.ByLabel = true
-		r, err := Estimate(t.Context(), in, o)
-		must(t, err)
+		r := value(Estimate(t.Context(), in, o))(t)
 		finite(t, r)
 		p, e := make([]float64, 5), make([]float64, 5)
 		likely, right := 0, 0
@@ -265,8 +264,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 					in.Logits[i] = 5 * float32(2*random.Intn(2)-1)
 				}
 			}
-			e, err := estimate(t.Context(), &in, DefaultOptions())
-			must(t, err)
+			e := value(estimate(t.Context(), &in, DefaultOptions()))(t)
 			for i := 1; i < len(e.trace); i++ {
 				a, b := e.trace[i-1], e.trace[i]
 				if a.phase == b.phase && !(b.objective >= a.objective-1e-9*math.Abs(a.objective)) {
@@ -282,8 +280,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 
 func TestEstimate_LikelihoodAndPosteriorAreThoseOfTheModel(t *testing.T) {
 	for name, in := range modelled(t) {
-		e, err := estimate(t.Context(), in, DefaultOptions())
-		must(t, err)
+		e := value(estimate(t.Context(), in, DefaultOptions()))(t)
 		if got, want := e.objective-e.penalty(), logLikelihood(e); !(math.Abs(got-want) < 1e-8*math.Abs(want)) {
 			t.Errorf("%s: log likelihood %.12g, want %.12g", name, got, want)
 		}
@@ -494,5 +491,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

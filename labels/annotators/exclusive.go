@@ -179,7 +179,6 @@ func (x *exclusive) vote() {
 // of returns the posterior of a bag.
 func (x *exclusive) of(bag int) []float64 { return x.rho[bag*x.in.Classes : (bag+1)*x.in.Classes] }
 
-// likely is the most probable class of a bag.
 func (x *exclusive) likely(bag int) int {
 	return labels.Largest(x.of(bag))
 }
@@ -270,15 +269,8 @@ const leastCount = 1e-3
 
 // maximise sets the parameters from the posterior.
 func (x *exclusive) maximise() {
-	each := func(f func(j int)) {
-		parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
-			for j := from; j < to; j++ {
-				f(j)
-			}
-		})
-	}
-	each(x.count)
-	each(x.matrix)
+	x.eachAnnotator(x.count)
+	x.eachAnnotator(x.matrix)
 	sum, n := share{half, half / 2}, 2*half // every annotator counts about the same, whatever it answered
 	for j, s := range x.shares {
 		if w := float64(len(x.rows.of(j))); w > 0 {
@@ -306,7 +298,6 @@ func (x *exclusive) maximise() {
 	}
 }
 
-// count sums up the expected true classes of an annotator's answers.
 func (x *exclusive) count(j int) {
 	classes := x.in.Classes
 	truths := x.truths[j*classes : (j+1)*classes]
@@ -414,12 +405,18 @@ func (x *exclusive) rate(j int, count, all, mean float64) float64 {
 // shrink finds what annotators confuse, and the most likely strength of the prior of the matrix of each.
 func (x *exclusive) shrink() {
 	x.confuse()
+	x.eachAnnotator(func(j int) {
+		if x.strength[j] = x.options.Strength01; x.strength[j] == 0 {
+			const steps = 10 // to a tenth
+			x.strength[j] = mostLikely(steps, func(strength float64) float64 { return x.evidence(j, strength) })
+		}
+	})
+}
+
+func (x *exclusive) eachAnnotator(f func(j int)) {
 	parallel.Blocks(x.in.Annotators, someAnnotators, func(from, to int) {
 		for j := from; j < to; j++ {
-			if x.strength[j] = x.options.Strength01; x.strength[j] == 0 {
-				const steps = 10 // to a tenth
-				x.strength[j] = mostLikely(steps, func(strength float64) float64 { return x.evidence(j, strength) })
-			}
+			f(j)
 		}
 	})
 }

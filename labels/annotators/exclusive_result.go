@@ -7,7 +7,6 @@ import (
 	"nmn/labels/rates"
 )
 
-// result collects the results of the estimate.
 func (x *exclusive) result() *Result {
 	in, classes := x.in, float64(x.in.Classes)
 	wrong := x.all.confuses + (1-x.all.knows-x.all.confuses)*(1-1/classes)

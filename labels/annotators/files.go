@@ -61,7 +61,6 @@ func (f Files) Read(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// distinct are the names of the rows, each once.
 func distinct(m *table.Matrix) ([]string, error) {
 	at := make(map[string]int, len(m.IDs))
 	for i, id := range m.IDs {

@@ -151,7 +151,6 @@ func deviation(i rates.Interval, q, z float64) float64 {
 	return q * (1 - q) * (logit(i.High) - logit(i.Low)) / (2 * z)
 }
 
-// finish turns sums into rates.
 func (j *join) finish(in *Input) *Result {
 	r, n := j.r, float64(len(j.r.parts))
 	r.PooledQ01, r.PooledQ10 = r.PooledQ01/n, r.PooledQ10/n
@@ -175,7 +174,6 @@ func (j *join) finish(in *Input) *Result {
 	return r
 }
 
-// rates sets the rates of one annotator over all labels.
 func (j *join) rates(i int) {
 	a := &j.r.Annotators[i]
 	positive := a.shares(pair{j.r.PooledQ01, j.r.PooledQ10})

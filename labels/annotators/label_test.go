@@ -24,8 +24,7 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 	c := crowd{bags: 2000, pairs: some(8, pair{.1, .02}, pair{.4, .15}), prior: []float64{.3}, each: 4, seed: 5}
 	in, _ := c.simulated()
 	want := estimated(t, in)
-	got, err := Estimate(t.Context(), in, byLabelOptions())
-	must(t, err)
+	got := value(Estimate(t.Context(), in, byLabelOptions()))(t)
 	width := func(i rates.Interval) float64 { return i.High - i.Low }
 	for j, a := range want.Annotators {
 		b := got.Annotators[j]
@@ -70,8 +69,7 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}},
 		Row{Annotator: 12, Given: []int32{0}}, Row{Bag: 1, Annotator: 12, Given: []int32{}})
 	in.Bags, in.Annotators, in.Classes = 501, 13, 4
-	r, err := Estimate(t.Context(), in, byLabelOptions())
-	must(t, err)
+	r := value(Estimate(t.Context(), in, byLabelOptions()))(t)
 	finite(t, r)
 	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed, 12: MostlyPrior} {
 		if !slices.Contains(r.Annotators[j].Remarks, want) {

@@ -150,8 +150,7 @@ func TestEstimate_KeepsAGivenStrength(t *testing.T) {
 	in, _ := c.simulated()
 	o := exact()
 	o.Strength01, o.Strength10 = 300, 5
-	r, err := Estimate(t.Context(), in, o)
-	must(t, err)
+	r := value(Estimate(t.Context(), in, o))(t)
 	if r.Strength01 != 300 || r.Strength10 != 5 {
 		t.Errorf("strengths %g and %g", r.Strength01, r.Strength10)
 	}

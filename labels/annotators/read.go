@@ -98,7 +98,7 @@ func read(ctx context.Context, path string, o ReadOptions) (*Table, error) {
 
 // Parse is read for a stream of plain text; name stands in messages.
 func Parse(name string, r io.Reader, o ReadOptions) (*Table, error) {
-	t, err := parse(bufio.NewReaderSize(r, 1<<16), o)
+	t, err := parse(bufio.NewReaderSize(r, 1<<16), newBuilder(o))
 	if err != nil {
 		return nil, inputError{fmt.Errorf("labels of annotators %q: %w", name, err)}
 	}
@@ -116,8 +116,7 @@ type record struct {
 // rowReader reads the rows of a format; io.EOF after the last. A record is good until the next one is read.
 type rowReader interface{ next(r *record) error }
 
-func parse(text *bufio.Reader, o ReadOptions) (*Table, error) {
-	b := newBuilder(o)
+func parse(text *bufio.Reader, b *builder) (*Table, error) {
 	rows, err := b.reader(text)
 	if err != nil {
 		return nil, err
@@ -281,7 +280,6 @@ func (r *record) fromJSON(content []byte) error {
 	return nil
 }
 
-// columnError names the column that is wrong.
 func columnError(column string, err error) error { return fmt.Errorf("column %q: %w", column, err) }
 
 // builder checks rows and keeps them.

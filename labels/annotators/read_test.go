@@ -23,9 +23,7 @@ const pets = "picture,annotator,labels,unknown,asked\n" +
 
 func parsed(t *testing.T, text string, o ReadOptions) *Table {
 	t.Helper()
-	table, err := Parse("pets.csv", strings.NewReader(text), o)
-	must(t, err)
-	return table
+	return value(Parse("pets.csv", strings.NewReader(text), o))(t)
 }
 
 func TestParse_CSVAndJSONLinesAreTheSame(t *testing.T) {
@@ -181,8 +179,7 @@ func shortest(t *testing.T, v float64) string {
 	if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
 		t.Fatal(err)
 	}
-	b, err := json.Marshal(v)
-	must(t, err)
+	b := value(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -204,10 +201,8 @@ func TestReport_FilesReadBack(t *testing.T) {
 		r.WriteLabelsFile(at("l.jsonl")), r.WriteAnnotatorsFile(at("a.csv"))} {
 		must(t, err)
 	}
-	labels, err := table.ReadLabels(at("c.csv"))
-	must(t, err)
-	evidence, err := table.ReadScores(at("e.npy"), true)
-	must(t, err)
+	labels := value(table.ReadLabels(at("c.csv")))(t)
+	evidence := value(table.ReadScores(at("e.npy"), true))(t)
 	named, err := table.ReadScores(at("e.csv"), true)
 	if err != nil || !slices.Equal(named.Values, evidence.Values) || named.IDs[59] != r.BagIDs[59] {
 		t.Errorf("evidence as CSV: %v", err)

@@ -80,7 +80,6 @@ type Result struct {
 	parts        []part  // by class; not all classes have one
 }
 
-// result collects the results of the estimator.
 func (e *estimator) result() *Result {
 	r := &Result{Bags: e.in.Bags, Classes: e.in.Classes, PooledQ01: e.center.q01, PooledQ10: e.center.q10,
 		Strength01: e.weight.q01, Strength10: e.weight.q10, Confidence: e.options.Confidence,

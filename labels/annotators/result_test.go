@@ -176,8 +176,7 @@ func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
 		for _, byLabel := range []bool{false, true} {
 			o := DefaultOptions()
 			o.ByLabel = byLabel
-			r, err := Estimate(t.Context(), in, o)
-			must(t, err)
+			r := value(Estimate(t.Context(), in, o))(t)
 			if told := slices.Contains(r.Annotators[6].Remarks, AlwaysSame); told != c.told {
 				t.Errorf("%+v, by label %t: %q, %.2f incorrect and %.2f missing", c, byLabel, r.Annotators[6].Remarks,
 					r.Annotators[6].Incorrect, r.Annotators[6].Missing)

@@ -62,8 +62,7 @@ func (c crowd) simulated() (Input, []bool) {
 
 func estimated(t testing.TB, in Input) *Result {
 	t.Helper()
-	r, err := Estimate(t.Context(), in, DefaultOptions())
-	must(t, err)
+	r := value(Estimate(t.Context(), in, DefaultOptions()))(t)
 	finite(t, r)
 	return r
 }

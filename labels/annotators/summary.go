@@ -107,14 +107,8 @@ type AnnotatorSummary struct {
 // ConsensusShares are the expected shares of the consensus' labels that are wrong, and of the true labels that it
 // lacks.
 func (r *Result) ConsensusShares() (wrong, lacking eval.Number) {
-	wrong, lacking = eval.Undefined(), eval.Undefined()
-	if r.Consensus > 0 {
-		wrong = eval.Number(r.Incorrect / float64(r.Consensus))
-	}
-	if right := float64(r.Consensus) - r.Incorrect; right+r.Missing > 0 {
-		lacking = eval.Number(r.Missing / (right + r.Missing))
-	}
-	return wrong, lacking
+	consensus := float64(r.Consensus) // without any, the shares are NaN
+	return eval.Number(r.Incorrect / consensus), eval.Number(r.Missing / (consensus - r.Incorrect + r.Missing))
 }
 
 // Summary lists all annotators, in order of appearance.

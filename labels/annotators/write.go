@@ -92,8 +92,7 @@ func (r *Report) WriteLabelsFile(path string) error {
 			}
 			return each(func(l Label) error {
 				return w.Write([]string{l.Bag, l.Label, labels.Digits(l.Posterior), labels.Digits(l.Evidence),
-					strconv.Itoa(l.Given),
-					strconv.Itoa(l.Asked)})
+					strconv.Itoa(l.Given), strconv.Itoa(l.Asked)})
 			})
 		})
 	case ".jsonl":

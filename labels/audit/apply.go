@@ -58,7 +58,6 @@ func (r *Report) Candidates(how labels.Apply) []Suspect {
 	return slices.DeleteFunc(slices.Clone(open), func(s Suspect) bool { return r.IsPooled(int(s.Class)) })
 }
 
-// whyNone explains why none of the candidates is corrected.
 func (r *Report) whyNone(c labels.Correction, candidates []Suspect) (why string) {
 	switch open := len(r.Open()); {
 	case len(candidates) > 0:

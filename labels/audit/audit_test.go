@@ -47,12 +47,10 @@ func fixture(t *testing.T) (*auditFixture, Input) {
 	if folder == "" {
 		folder = filepath.Join("testdata", "oracle")
 	}
-	b, err := os.ReadFile(filepath.Join(folder, "label_audit.json"))
-	must(t, err)
+	b := value(os.ReadFile(filepath.Join(folder, "label_audit.json")))(t)
 	var f auditFixture
 	must(t, json.Unmarshal(b, &f))
-	logits, err := rates.Logits(f.Inputs.PredProbs.Data)
-	must(t, err)
+	logits := value(rates.Logits(f.Inputs.PredProbs.Data))(t)
 	in := Input{
 		Bags: f.Inputs.PredProbs.Shape[0], Classes: f.Inputs.PredProbs.Shape[1], Logits: logits,
 		Rates: &labels.Rates{Q01: f.Inputs.Q01.Data, Q10: f.Inputs.Q10.Data},
@@ -73,8 +71,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 func TestRun_RanksLabelsAsTheFixture(t *testing.T) {
 	f, in := fixture(t)
-	r, err := Run(in, 0)
-	must(t, err)
+	r := value(Run(in, 0))(t)
 	if len(r.Suspects) != len(in.Labels) {
 		t.Fatalf("%d of %d labels are ranked", len(r.Suspects), len(in.Labels))
 	}
@@ -172,8 +169,7 @@ func noisy(bags, classes int) Input {
 // expected, and expected numbers per class are near the true ones.
 func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 	in := noisy(4000, 5)
-	r, err := Run(in, .01)
-	must(t, err)
+	r := value(Run(in, .01))(t)
 	last := len(r.Suspects)
 	for _, precision := range []float64{.8, .9, .95, .99} {
 		k := AtPrecision(r.Suspects, precision)
@@ -225,8 +221,7 @@ func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 	in := noisy(300, 3)
 	in.Rates.Q01[1], in.Rates.Q10[1] = math.NaN(), math.NaN()
-	r, err := Run(in, .2)
-	must(t, err)
+	r := value(Run(in, .2))(t)
 	for _, s := range r.Suspects {
 		if s.Class == 1 {
 			t.Fatalf("a label of a class of unknown rates is suspected: %+v", s)
@@ -251,8 +246,7 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
 	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1},
 		Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
-	r, err := Run(in, .5)
-	must(t, err)
+	r := value(Run(in, .5))(t)
 	if len(r.Suspects) != 3 || r.Suspects[0].Bag != 1 || r.Suspects[1].Bag != 2 || r.Suspects[2].Bag != 0 {
 		t.Errorf("suspects %+v", r.Suspects)
 	}
@@ -293,8 +287,7 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 func TestRank_ByHand(t *testing.T) {
 	scores := []float32{.9, .5, .8, .3}
 	z, truth := []uint8{1, 1, 0, 0}, []uint8{0, 1, 0, 1}
-	r, err := Rank(scores, z, truth, []int{1, 2})
-	must(t, err)
+	r := value(Rank(scores, z, truth, []int{1, 2}))(t)
 	near(t, "AP of incorrect labels", float64(r.IncorrectAP), 1)
 	near(t, "AP of missing labels", float64(r.MissingAP), .5)
 	near(t, "AP", float64(r.AP), .75)
@@ -307,8 +300,7 @@ func TestJudge_ClassesOfUnknownRatesComeLast(t *testing.T) {
 	in := small()
 	in.Truth = []uint8{1, 0, 0, 1, 0, 1} // "dog" is wrong of the first and the last bag
 	in.Rates.Q01[0], in.Rates.Q10[0] = math.NaN(), math.NaN()
-	j, err := Judge(in, []int{2, 3})
-	must(t, err)
+	j := value(Judge(in, []int{2, 3}))(t)
 	near(t, "AP", float64(j.Posterior.AP), 1)
 	near(t, "precision of the first two", float64(j.Posterior.PrecisionAt[2]), 1)
 	near(t, "precision of the first three", float64(j.Posterior.PrecisionAt[3]), 2./3)
@@ -319,5 +311,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

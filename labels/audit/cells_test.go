@@ -90,10 +90,8 @@ func TestRun_CalibratesByClass(t *testing.T) {
 	for i, o := range plain.Logits {
 		plain.Logits[i] = float32(calibrated.A[i%3]*float64(o) + calibrated.B[i%3])
 	}
-	a, err := Run(plain, 0)
-	must(t, err)
-	b, err := Run(calibrated, 0)
-	must(t, err)
+	a := value(Run(plain, 0))(t)
+	b := value(Run(calibrated, 0))(t)
 	for i := range a.Suspects {
 		if x, y := a.Suspects[i], b.Suspects[i]; x.Bag != y.Bag || x.Class != y.Class ||
 			math.Abs(x.Margin-y.Margin) > 1e-6 {

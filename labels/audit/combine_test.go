@@ -67,8 +67,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		in := confused(seed+1, 600, 5)
 		alone := in
 		audited(t, &alone, rates.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits, Labels: in.Labels})
-		r, err := Run(alone, .01)
-		must(t, err)
+		r := value(Run(alone, .01))(t)
 		said, wrong := first40(&in, r.Suspects)
 		if said-wrong < .2 {
 			t.Errorf("each score alone: %.2f are said to be wrong, %.2f are: the test tests nothing", said, wrong)

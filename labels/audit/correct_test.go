@@ -25,8 +25,7 @@ func small() Input {
 
 func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	in := small()
-	r, err := Run(in, .5)
-	must(t, err)
+	r := value(Run(in, .5))(t)
 	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) ||
 		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)

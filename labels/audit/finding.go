@@ -36,7 +36,6 @@ func (in *Input) Finding(at int, s Suspect) Finding {
 	}
 }
 
-// ratesOf names the origin of a class's rates.
 func (in *Input) ratesOf(class int) string {
 	if in.IsPooled(class) {
 		return PooledRates

@@ -18,13 +18,10 @@ import (
 func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.parquet")
 	must(t, WriteSuspectsFile(path, small(), nil))
-	f, err := os.Open(path)
-	must(t, err)
+	f := value(os.Open(path))(t)
 	defer f.Close()
-	info, err := f.Stat()
-	must(t, err)
-	p, err := parquet.OpenFile(f, info.Size())
-	must(t, err)
+	info := value(f.Stat())(t)
+	p := value(parquet.OpenFile(f, info.Size()))(t)
 	if p.NumRows() != 0 {
 		t.Errorf("%d rows of no suspects", p.NumRows())
 	}
@@ -53,8 +50,7 @@ func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
 	in.Pooled[r.Suspects[1].Class] = true
 	path := filepath.Join(t.TempDir(), "suspects.npy")
 	must(t, WriteSuspectsFile(path, in, r.Suspects))
-	data, err := os.ReadFile(path)
-	must(t, err)
+	data := value(os.ReadFile(path))(t)
 	data = data[bytes.IndexByte(data, '\n')+1:]
 	const width = 26
 	if len(data) != width*len(r.Suspects) {

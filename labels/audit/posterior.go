@@ -59,7 +59,6 @@ func (p *posterior) at(table int, score float32) float64 {
 	return values[i] + (place-float64(i))*(values[i+1]-values[i])
 }
 
-// posteriors has one for each class.
 func (in *Input) posteriors() []posterior {
 	out := make([]posterior, in.Classes)
 	for c := range out {

@@ -113,8 +113,7 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 		t.Errorf("no decisions: %v, %+v", err, same.Decided)
 	}
 	o.Decisions = decisionFile(t, &without.Input, without.Suspects[:83], 4)
-	with, err := Scores(t.Context(), in, o)
-	must(t, err)
+	with := value(Scores(t.Context(), in, o))(t)
 	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) ||
 		!strings.Contains(d.Note,
 			"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {

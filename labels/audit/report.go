@@ -82,7 +82,6 @@ func Scores(ctx context.Context, scores *eval.Input, o Options) (r *Report, err 
 	return r, nil
 }
 
-// decide reads the decisions and recalibrates by them.
 func (r *Report) decide(path string) (err error) {
 	if err := r.check(); err != nil {
 		return err
@@ -121,7 +120,6 @@ func (r *Report) sameLabels(i, j int) bool {
 	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
 }
 
-// readRates reads them from a file.
 func (r *Report) readRates(_ context.Context, scores *eval.Input, o Options) error {
 	given, err := labels.ReadWordsFile(o.NoiseRates, scores.Words, labels.Given)
 	if err != nil {

@@ -39,8 +39,7 @@ func photographs(seed uint64, bags, classes int) (Input, rates.Input) {
 // audited estimates the rates of a set and audits it.
 func audited(t *testing.T, in *Input, scores rates.Input) *rates.Result {
 	t.Helper()
-	found, err := rates.Estimate(t.Context(), scores, rates.DefaultOptions())
-	must(t, err)
+	found := value(rates.Estimate(t.Context(), scores, rates.DefaultOptions()))(t)
 	in.FromEstimate(found)
 	return found
 }
@@ -56,15 +55,13 @@ func TestFromEstimate_KeepsSmallClassesByPooledRates(t *testing.T) {
 				small++
 			}
 		}
-		with, err := Judge(in, nil)
-		must(t, err)
+		with := value(Judge(in, nil))(t)
 		for c := range in.Classes {
 			if in.IsPooled(c) {
 				in.Rates.Q01[c], in.Rates.Q10[c] = math.NaN(), math.NaN()
 			}
 		}
-		without, err := Judge(in, nil)
-		must(t, err)
+		without := value(Judge(in, nil))(t)
 		if small < 3 || with.Difference.AP < .99 || with.Posterior.AP < .97 || without.Posterior.AP > .85 {
 			t.Errorf("%d small classes: AP %.3f with them, %.3f without, %.3f by |z - p|", small, with.Posterior.AP,
 				without.Posterior.AP, with.Difference.AP)
@@ -77,8 +74,7 @@ func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
 	in, scores := photographs(2, 108, 20)
 	found := audited(t, &in, scores)
 	ofLarge := func(in Input) (all []Suspect) {
-		r, err := Run(in, .01)
-		must(t, err)
+		r := value(Run(in, .01))(t)
 		for _, s := range r.Suspects {
 			if found.Classes[s.Class].Usable() {
 				all = append(all, s)
@@ -98,8 +94,7 @@ func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
 func TestFromEstimate_MarksPooledRates(t *testing.T) {
 	in, scores := photographs(1, 108, 20)
 	audited(t, &in, scores)
-	result, err := Run(in, .5)
-	must(t, err)
+	result := value(Run(in, .5))(t)
 	r := &Report{Input: in, Result: result}
 	own, pooled := 0, 0
 	for at, s := range r.Suspects {

@@ -134,7 +134,6 @@ func Run(in Input, minError float64) (*Result, error) {
 	return r, nil
 }
 
-// add adds the counts of other bags.
 func (c *Class) add(o *Class) {
 	c.Positives += o.Positives
 	c.ExpectedIncorrect += o.ExpectedIncorrect
@@ -180,12 +179,9 @@ func AtPrecision(suspects []Suspect, precision float64) int {
 
 // ExpectedPrecision is the mean probability of being wrong; undefined for no suspects.
 func ExpectedPrecision(suspects []Suspect) eval.Number {
-	if len(suspects) == 0 {
-		return eval.Undefined()
-	}
 	sum := 0.0
 	for _, s := range suspects {
 		sum += s.Error()
 	}
-	return eval.Number(sum / float64(len(suspects)))
+	return eval.Number(sum / float64(len(suspects))) // NaN for 0/0
 }

@@ -45,10 +45,8 @@ func withGaps(t *testing.T, gaps bool) Input {
 // Bags whose labels are unknown change nothing, and no unknown label is a suspect.
 func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 	whole, part := withGaps(t, true), withGaps(t, false)
-	got, err := Run(whole, .5)
-	must(t, err)
-	want, err := Run(part, .5)
-	must(t, err)
+	got := value(Run(whole, .5))(t)
+	want := value(Run(part, .5))(t)
 	if n := len(want.Suspects); n < 20 || len(got.Suspects) != n || !reflect.DeepEqual(got.Classes, want.Classes) {
 		t.Fatalf("%d suspects, want %d; classes %+v, want %+v", len(got.Suspects), n, got.Classes, want.Classes)
 	}
@@ -62,8 +60,7 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 			t.Errorf("row %d is %+v", i, row)
 		}
 	}
-	judged, err := Judge(whole, []int{10, 100, 1e6})
-	must(t, err)
+	judged := value(Judge(whole, []int{10, 100, 1e6}))(t)
 	wanted, err := Judge(part, []int{10, 100, 1e6})
 	if err != nil || judged.Wrong < 20 {
 		t.Fatal(err, judged)

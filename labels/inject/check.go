@@ -54,7 +54,6 @@ func (noise *Injection) checkSet(s *loader.Set) error {
 	return nil
 }
 
-// checkChange returns what is out of range in one change.
 func (noise *Injection) checkChange(s *loader.Set, at int, change BagChanges) error {
 	if change.Bag < 0 || change.Bag >= noise.Bags {
 		return fmt.Errorf("sample %d is outside 0 to %d", change.Bag, noise.Bags-1)
@@ -116,7 +115,6 @@ func fingerprint(s *loader.Set, kind Kind) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkCaptions returns which caption of a set cannot give labels.
 func checkCaptions(s *loader.Set) error {
 	if s.Captions == nil || len(s.Captions) != s.Len() {
 		return fmt.Errorf("%s: the set has the captions of %d of %d samples", s.Name, len(s.Captions), s.Len())

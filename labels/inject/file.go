@@ -210,7 +210,6 @@ func parseHeader(lines *bufio.Scanner) (*Injection, int, error) {
 	return noise, h.Changes, nil
 }
 
-// drawn returns the kind of noise and the share of replaced captions.
 func (h *fileHeader) drawn() (Kind, float64, error) {
 	if h.Kind == flipsInFile {
 		return Flips, 0, nil
@@ -229,7 +228,6 @@ func (h *fileHeader) drawn() (Kind, float64, error) {
 	return kind, share, nil
 }
 
-// parseLine reads the changes of one bag.
 func parseLine(b []byte, kind string) (BagChanges, error) {
 	var line fileLine
 	decoder := json.NewDecoder(bytes.NewReader(b))

@@ -25,9 +25,7 @@ func TestFingerprint_IsThatOfEarlierVersions(t *testing.T) {
 // Sets that read alike when their names are put together are different sets.
 func TestFingerprint_TellsNamesApart(t *testing.T) {
 	set := func(ids ...string) *loader.Set {
-		s, err := loader.NewCaptionSet("s", ids, [][]string{{"dog"}, {"cat"}}, 1, vocabularyOf(t, "dog", "cat"))
-		must(t, err)
-		return s
+		return value(loader.NewCaptionSet("s", ids, [][]string{{"dog"}, {"cat"}}, 1, vocabularyOf(t, "dog", "cat")))(t)
 	}
 	for _, kind := range []Kind{Uniform, Flips} {
 		if fingerprint(set("ab", "c"), kind) == fingerprint(set("a", "bc"), kind) {

@@ -27,9 +27,7 @@ func topicSet(t testing.TB, n int) *loader.Set {
 		}
 	}
 	captions[3], captions[4] = nil, captions[4][:2]
-	s, err := loader.NewCaptionSet("topics", ids, captions, 5, vocabularyOf(t, words...))
-	must(t, err)
-	return s
+	return value(loader.NewCaptionSet("topics", ids, captions, 5, vocabularyOf(t, words...)))(t)
 }
 
 func topicOf(bag int) int { return bag * 7 % 12 }

@@ -91,7 +91,6 @@ type featureMeans struct {
 	vector                 []float64
 }
 
-// classMeans computes the means of the features of a set with given classes.
 func classMeans(ctx context.Context, s *loader.Set, given []int) (*featureMeans, error) {
 	d, k := s.Vectors.Width(), s.Vocabulary.Len()
 	f := &featureMeans{set: s, classes: make([]float64, k*d), mean: make([]float64, d), inverse: make([]float64, d),

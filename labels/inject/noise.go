@@ -45,7 +45,6 @@ func (k Kind) Remark() string {
 	return string(k)
 }
 
-// replaces reports whether the kind replaces captions.
 func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }
 
 // whole reports whether the share is a whole number of each bag's captions.
@@ -87,7 +86,6 @@ type Replacement struct {
 	Slot, Donor, DonorSlot int
 }
 
-// newInjection starts a noise for a set.
 func newInjection(s *loader.Set, kind Kind, seed uint64) (*Injection, error) {
 	if err := loader.CheckLabels(s, "labels", s.Labels); err != nil {
 		return nil, err

@@ -26,9 +26,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 	for i, w := range words {
 		list[i] = text.Word{Text: w, POS: text.NN}
 	}
-	v, err := text.NewVocabulary(list)
-	must(t, err)
-	return v
+	return value(text.NewVocabulary(list))(t)
 }
 
 // captionSet makes a set of n bags whose captions name words in a fixed pattern.
@@ -42,9 +40,7 @@ func captionSet(t testing.TB, n, perBag int) *loader.Set {
 			captions[i] = append(captions[i], words[(i*7+c*3)%6]+" and "+words[(i+c)%6]+" #")
 		}
 	}
-	s, err := loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...))
-	must(t, err)
-	return s
+	return value(loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...)))(t)
 }
 
 func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
@@ -54,23 +50,17 @@ func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 
 func mustDraw(t testing.TB, s *loader.Set, kind Kind, share float64, seed uint64) *Injection {
 	t.Helper()
-	noise, err := ReplaceCaptions(s, kind, share, seed)
-	must(t, err)
-	return noise
+	return value(ReplaceCaptions(s, kind, share, seed))(t)
 }
 
 func mustFlip(t testing.TB, s *loader.Set, rates labels.Rates, seed uint64) *Injection {
 	t.Helper()
-	noise, err := FlipLabels(s, rates, seed)
-	must(t, err)
-	return noise
+	return value(FlipLabels(s, rates, seed))(t)
 }
 
 func mustApply(t testing.TB, noise *Injection, s *loader.Set) *loader.Set {
 	t.Helper()
-	noisy, err := noise.Apply(s)
-	must(t, err)
-	return noisy
+	return value(noise.Apply(s))(t)
 }
 
 func TestReplaceCaptions_ReplacesNSlotsByOriginalCaptionsOfOthers(t *testing.T) {
@@ -135,8 +125,7 @@ func TestReplaceCaptions_DrawsSlotsAndDonorsEvenly(t *testing.T) {
 
 func TestReplaceCaptions_UnevenBags(t *testing.T) {
 	captions := [][]string{{"dog"}, {}, {"cat", "red", "dog"}}
-	s, err := loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red"))
-	must(t, err)
+	s := value(loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red")))(t)
 	noise := mustReplace(t, s, 2, 1)
 	if len(noise.Changes) != 2 || len(noise.Changes[0].Captions) != 1 || len(noise.Changes[1].Captions) != 2 {
 		t.Errorf("changes %+v", noise.Changes)
@@ -194,8 +183,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 	s := captionSet(t, 6000, 2)
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
 	noisy := mustApply(t, mustFlip(t, s, labels.Rates{Q01: missing, Q10: incorrect}, 4), s)
-	stats, err := Measure(t.Context(), s, noisy)
-	must(t, err)
+	stats := value(Measure(t.Context(), s, noisy))(t)
 	for k, c := range stats.Classes {
 		if math.Abs(float64(c.Q01)-missing[k]) > .035 || math.Abs(float64(c.Q10)-incorrect[k]) > .035 {
 			t.Errorf("class %d: q01 %.3f and q10 %.3f, want %g and %g", k, c.Q01, c.Q10, missing[k], incorrect[k])
@@ -342,13 +330,11 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 
 func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 	s := captionSet(t, 50, 5)
-	stats, err := Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s))
-	must(t, err)
+	stats := value(Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s)))(t)
 	dir := t.TempDir()
 	table, object := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.json")
 	must(t, errors.Join(stats.WriteFile(table), stats.WriteFile(object)))
-	rates, err := ReadFlipRates(table, s.Vocabulary)
-	must(t, err)
+	rates := value(ReadFlipRates(table, s.Vocabulary))(t)
 	for k, c := range stats.Classes {
 		if want := float64(c.Q01); !math.IsNaN(want) && math.Abs(rates.Q01[k]-want) > 1e-6 {
 			t.Errorf("class %d: %g, want %g", k, rates.Q01[k], want)
@@ -392,8 +378,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
 			must(t, noise.WriteFile(path))
-			got, err := Read(t.Context(), path, s)
-			must(t, err)
+			got := value(Read(t.Context(), path, s))(t)
 			if len(noise.Changes) == 0 {
 				noise.Changes, got.Changes = nil, nil
 			}
@@ -470,8 +455,7 @@ func TestApply_RefusesASetWithoutCaptions(t *testing.T) {
 func TestParse_RefusesAnotherSet(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, uniformRates(.5, .5), 1))
-	backwards, err := loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0})
-	must(t, err)
+	backwards := value(loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}))(t)
 	for _, in := range []string{captions, flips} {
 		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
 			if _, err := parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
@@ -493,8 +477,7 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	larger, err := loader.NewCaptionSet("larger", ids, texts, 5,
 		vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
 	must(t, err)
-	noise, err := parse("n", strings.NewReader(captions), larger)
-	must(t, err)
+	noise := value(parse("n", strings.NewReader(captions), larger))(t)
 	if z := mustApply(t, noise, larger).Labels; z.Shape()[1] != 8 || len(z.Uint8s()) != 80 {
 		t.Errorf("noise under a vocabulary of 8 words gives labels %v", z.Shape())
 	}
@@ -592,5 +575,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

@@ -21,10 +21,8 @@ func TestPlan_DrawsAsItSays(t *testing.T) {
 		"rates": {Kind: Flips, Missing: .1, Incorrect: .9, Seed: 3},
 		"file":  {Kind: Flips, Missing: .9, Incorrect: .1, RatesFile: rates, Seed: 3}, // the file goes before them
 	} {
-		noise, err := plan.Draw(s)
-		must(t, err)
-		stats, err := Measure(t.Context(), s, mustApply(t, noise, s))
-		must(t, err)
+		noise := value(plan.Draw(s))(t)
+		stats := value(Measure(t.Context(), s, mustApply(t, noise, s)))(t)
 		if math.Abs(float64(stats.All.Q01)-.1) > .05 || math.Abs(float64(stats.All.Q10)-.9) > .05 {
 			t.Errorf("%s: %.3f of the labels are missing and %.3f incorrect, want .1 and .9", name, stats.All.Q01, stats.All.Q10)
 		}

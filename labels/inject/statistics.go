@@ -120,7 +120,6 @@ func OfCensus(c *loader.Census, s *loader.Set) *Statistics {
 	return newStatistics(s, "truth", c.Confusion)
 }
 
-// newStatistics makes rates of counts, by [z][y], for each class.
 func newStatistics(noisy *loader.Set, reference string, counts loader.Confusion) *Statistics {
 	s := &Statistics{
 		Set:       noisy.Name,
@@ -147,7 +146,6 @@ func newStatistics(noisy *loader.Set, reference string, counts loader.Confusion)
 	return s
 }
 
-// finish computes the rates from the counts.
 func (c *ClassStatistics) finish() {
 	b := c.Bags
 	for j := range 2 {
@@ -162,7 +160,6 @@ func (c *ClassStatistics) finish() {
 	c.Wrong = ratio(b[1][0], b[1][0]+b[1][1])
 }
 
-// rates lists pointers to all rates.
 func (c *ClassStatistics) rates() []*Rate {
 	return []*Rate{&c.T[0][0], &c.T[0][1], &c.T[1][0], &c.T[1][1], &c.Q01, &c.Q10, &c.Prevalence, &c.Observed, &c.Wrong}
 }

@@ -49,15 +49,11 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 		}
 	})
 	must(t, loader.WriteClipLabels(path, form, sequence))
-	clips, err := loader.OpenClips(dir)
-	must(t, err)
+	clips := value(loader.OpenClips(dir))(t)
 	t.Cleanup(func() { _ = clips.Close() })
-	file, err := loader.OpenClipLabels(path)
-	must(t, err)
+	file := value(loader.OpenClipLabels(path))(t)
 	t.Cleanup(func() { _ = file.Close() })
-	set, err := loader.StreamClips("stream", clips, file, vocabularyOf(t, words...))
-	must(t, err)
-	return set
+	return value(loader.StreamClips("stream", clips, file, vocabularyOf(t, words...)))(t)
 }
 
 // raggedStream is a stream of clips of different numbers of frames, whose captions name the bits of their numbers;
@@ -81,16 +77,12 @@ func raggedStream(t *testing.T) *loader.Set {
 // inMemory is a set with its labels in memory.
 func inMemory(t *testing.T, s *loader.Set) *loader.Set {
 	t.Helper()
-	held, err := loader.Hold(t.Context(), s)
-	must(t, err)
-	return held
+	return value(loader.Hold(t.Context(), s))(t)
 }
 
 func censusOf(t *testing.T, s *loader.Set) *loader.Census {
 	t.Helper()
-	census, err := s.Census(t.Context())
-	must(t, err)
-	return census
+	return value(s.Census(t.Context()))(t)
 }
 
 // sameBatches compares a set with rows to one in memory: their metadata, and two epochs.
@@ -120,10 +112,8 @@ func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 	config := loader.DefaultConfig()
 	config.BatchSize, config.Size, config.Fit = 3, 16, picture.FitLongest
 	config.Block, config.Window = 2, 2
-	l, err := loader.New(s, config)
-	must(t, err)
-	e, err := l.Epoch(t.Context(), epoch, 0)
-	must(t, err)
+	l := value(loader.New(s, config))(t)
+	e := value(l.Epoch(t.Context(), epoch, 0))(t)
 	defer e.Close()
 	for {
 		b, err := e.Next(t.Context())
@@ -142,8 +132,7 @@ func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
 	held := inMemory(t, set)
 	for _, plan := range []Plan{{Kind: Uniform, Share: .05}, {Kind: Uniform, Share: .15}, {Kind: Uniform, Share: 1},
 		{Kind: Uneven, Share: .37}, {Kind: Pair, Share: .15}, {Kind: Shift, Share: .6}} {
-		streamed, err := WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7)
-		must(t, err)
+		streamed := value(WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7))(t)
 		noisy := mustApply(t, mustDraw(t, held, plan.Kind, plan.Share, 7), held)
 		if reflect.DeepEqual(censusOf(t, noisy).Digest, censusOf(t, held).Digest) {
 			t.Fatalf("%s: no label has changed", plan.Kind)
@@ -157,8 +146,7 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 	set := raggedStream(t)
 	held := inMemory(t, set)
 	rates := labels.Rates{Q01: []float64{.9, .1, .5}, Q10: []float64{.3}}
-	streamed, err := WithFlippedLabels(set, rates, 3)
-	must(t, err)
+	streamed := value(WithFlippedLabels(set, rates, 3))(t)
 	noise, err := FlipLabels(held, rates, 3)
 	must(t, err)
 	noisy := mustApply(t, noise, held)
@@ -182,10 +170,8 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 
 func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *loader.Set) {
 	t.Helper()
-	got, err := Measure(t.Context(), clean, noisy)
-	must(t, err)
-	want, err := Measure(t.Context(), heldClean, heldNoisy)
-	must(t, err)
+	got := value(Measure(t.Context(), clean, noisy))(t)
+	want := value(Measure(t.Context(), heldClean, heldNoisy))(t)
 	if fmt.Sprint(got) != fmt.Sprint(want) { // rates that are not defined are NaN
 		t.Errorf("statistics %v\nin memory %v", got, want)
 	}
@@ -222,10 +208,8 @@ func TestFlipLabels_NeedsLabelsInMemory(t *testing.T) {
 // its own captions all the same, and noise that is drawn again for it is the noise drawn once.
 func TestWithReplacedCaptions_GivesOriginalCaptions(t *testing.T) {
 	set := raggedStream(t)
-	noisy, err := WithReplacedCaptions(t.Context(), set, Uniform, .1, 7)
-	must(t, err)
-	twice, err := WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7)
-	must(t, err)
+	noisy := value(WithReplacedCaptions(t.Context(), set, Uniform, .1, 7))(t)
+	twice := value(WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7))(t)
 	changed := false
 	for bag := range set.Len() {
 		var clean, once, again loader.Row

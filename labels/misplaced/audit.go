@@ -89,7 +89,6 @@ func Audit(ctx context.Context, bags *annotation.Bags, o AuditOptions) (*Report,
 	return r, nil
 }
 
-// countMentions counts the captions that mention nothing.
 func (r *Report) countMentions() error {
 	for _, captions := range r.input.Captions {
 		for _, c := range captions {
@@ -141,7 +140,6 @@ func (r *Report) readInput(ctx context.Context) error {
 	return nil
 }
 
-// frequentWords is the vocabulary of the most frequent words of the captions.
 func frequentWords(bags *annotation.Bags, most int) (*text.Vocabulary, error) {
 	return text.BuildVocabulary(func(yield func(string) bool) {
 		for _, captions := range bags.Captions {

@@ -43,8 +43,7 @@ func generated(t testing.TB) (b *annotation.Bags, foreign []string) {
 			fmt.Fprintf(&lines, "%d,a picture of %s %s %s,%d-%d\n", i, words[order[0]], words[order[1]], words[order[2]], i, c)
 		}
 	}
-	b, err := annotation.ParseBags("g.csv", annotation.FormCSV, strings.NewReader(lines.String()))
-	must(t, err)
+	b = value(annotation.ParseBags("g.csv", annotation.FormCSV, strings.NewReader(lines.String())))(t)
 	return b, foreign
 }
 
@@ -54,8 +53,7 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
 	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
 	o.Precision = .6
-	r, err := Audit(t.Context(), b, o)
-	must(t, err)
+	r := value(Audit(t.Context(), b, o))(t)
 	n, expected := r.Drops()
 	if j := r.Judgement; j.Foreign != len(foreign) || !(j.AUC > .97) || !(j.Precision > .9) || !(j.Recall > .85) ||
 		n == 0 || !(expected >= .6) {
@@ -159,8 +157,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 			}
 		}
 	}
-	r, err := Audit(t.Context(), b, DefaultAuditOptions())
-	must(t, err)
+	r := value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
 	mentions := Mentions(b, r.Vocabulary)
 	against := func(p [2]int) (sum float64) {
 		if len(b.Captions[p[0]]) > mostOfBag {
@@ -319,8 +316,7 @@ func TestAudit_Remarks(t *testing.T) {
 		scores += "\n" + id + strings.Repeat(",.3", 18)
 	}
 	must(t, os.WriteFile(o.Scores, []byte(scores), 0o666))
-	r, err := Audit(t.Context(), b, o)
-	must(t, err)
+	r := value(Audit(t.Context(), b, o))(t)
 	want := []string{
 		"1 captions cannot be compared with others, and are kept",
 		"pictures without captions: 4",

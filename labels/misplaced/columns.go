@@ -58,7 +58,6 @@ func inOrder(n int) []int {
 	return all
 }
 
-// columns finds the column of each word of the vocabulary.
 func (r *Report) columns(m *table.Matrix) ([]int, error) {
 	classes := r.Vocabulary.Len()
 	if m.Words == nil {

@@ -15,8 +15,7 @@ func TestEvidence_IsTheEquation(t *testing.T) {
 	for _, in := range []Input{{Classes: p.classes, Captions: p.captions},
 		{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}} {
 		r := find(t, in)
-		got, err := r.Evidence(t.Context())
-		must(t, err)
+		got := value(r.Evidence(t.Context()))(t)
 		if len(got) != len(p.captions)*p.classes {
 			t.Fatalf("%d values, want %d × %d", len(got), len(p.captions), p.classes)
 		}

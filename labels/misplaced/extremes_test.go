@@ -43,8 +43,7 @@ func TestFind_StaysFinite(t *testing.T) {
 				}
 			}
 		}
-		evidence, err := r.Evidence(t.Context())
-		must(t, err)
+		evidence := value(r.Evidence(t.Context()))(t)
 		for _, v := range evidence {
 			finite("evidence", float64(v))
 		}

@@ -83,7 +83,6 @@ func newFinder(ctx context.Context, in Input, o Options) (*finder, error) {
 	return f, nil
 }
 
-// findRows finds each bag's row of scores.
 func (f *finder) findRows() {
 	if f.in.Scores == nil {
 		return
@@ -100,7 +99,6 @@ func (f *finder) findRows() {
 	}
 }
 
-// scored reports whether a bag has scores.
 func (f *finder) scored(n int) bool { return f.rows != nil && f.rows[n] >= 0 }
 
 // scoresOf returns the scores of a bag; nil for none.
@@ -192,7 +190,6 @@ const (
 	manyRounds          = 4
 )
 
-// learn finds the rates and the prior by EM.
 func (f *finder) learn(ctx context.Context, progress func(part int)) error {
 	for round := range f.rounds {
 		progress(round)

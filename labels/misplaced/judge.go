@@ -81,7 +81,6 @@ type exactRoom struct {
 	counts     []uint8
 }
 
-// compareAll compares all arrangements.
 func (j *judge) compareAll() {
 	f, x, n := j.f, &j.exact, j.unit.captions
 	sets := 1 << n

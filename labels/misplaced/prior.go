@@ -137,7 +137,6 @@ func (p *prior) fitSmooth(s *sums) {
 	})
 }
 
-// fitTogether finds theta.
 func (p *prior) fitTogether(s *sums) {
 	const least, most, steps = -3, 8, 56
 	best := math.Inf(-1)

@@ -34,9 +34,7 @@ const cocoText = `{"images": [{"id": 30, "file_name": "c.jpg"}, {"id": 10, "file
 
 func cocoBags(t testing.TB) *annotation.Bags {
 	t.Helper()
-	b, err := annotation.ParseBags("c.json", "", strings.NewReader(cocoText))
-	must(t, err)
-	return b
+	return value(annotation.ParseBags("c.json", "", strings.NewReader(cocoText)))(t)
 }
 
 // judged is a report as the inference would have it, with what is dropped.
@@ -60,8 +58,7 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 	for _, name := range []string{"a.csv", "a.jsonl", "a.parquet"} {
 		must(t, r.WriteFile(filepath.Join(dir, name)))
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "a.csv"))
-	must(t, err)
+	data := value(os.ReadFile(filepath.Join(dir, "a.csv")))(t)
 	records, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || !reflect.DeepEqual(records[1:], want) || !slices.Equal(records[0], Columns) {
 		t.Errorf("%v: %q", err, records)
@@ -85,8 +82,7 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 
 // Identifiers have the type that they have in the file of captions.
 func TestWriteFile_IdentifiersOfTables(t *testing.T) {
-	b, err := annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("sample,caption,id\n7,<x>,007\n"))
-	must(t, err)
+	b := value(annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("sample,caption,id\n7,<x>,007\n")))(t)
 	r, dir := judged(b, [][]float64{{.5}}, nil), t.TempDir()
 	for _, name := range []string{"a.jsonl", "a.parquet"} {
 		must(t, r.WriteFile(filepath.Join(dir, name)))
@@ -102,8 +98,7 @@ func TestWriteFile_IdentifiersOfTables(t *testing.T) {
 }
 
 func TestMentions_AreWordsOfTheVocabulary(t *testing.T) {
-	v, err := text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}, {Text: "a"}})
-	must(t, err)
+	v := value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}, {Text: "a"}}))(t)
 	b := cocoBags(t)
 	b.Captions[0][0].Text = "A dog, a DOG."
 	want := [][][]int32{{{1, 2}, {1}, {0}}, {{0}, {0}}, {}}
@@ -128,8 +123,7 @@ func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 	must(t, os.WriteFile(in, []byte(cocoText), 0o666))
 	r := smallReport(t)
 	r.Name = in
-	o, err := r.Apply(t.Context(), out, Decisions{"3": Keep, "1": Drop, "2": Keep, "4": Drop})
-	must(t, err)
+	o := value(r.Apply(t.Context(), out, Decisions{"3": Keep, "1": Drop, "2": Keep, "4": Drop}))(t)
 	if *o != (Outcome{File: out, Kept: 2, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 1, EmptyBags: 1,
 		ExpectedPrecision: .875}) {
 		t.Errorf("%+v", o)
@@ -197,8 +191,7 @@ func TestParseTruth_ListsOrColumns(t *testing.T) {
 // scored joins scores to the small captions, with the words cats and dog.
 func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 	t.Helper()
-	v, err := text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}})
-	must(t, err)
+	v := value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}}))(t)
 	r := &Report{Bags: cocoBags(t), Vocabulary: v}
 	m.Name = "s"
 	return r, r.join(m)
@@ -250,12 +243,9 @@ func TestSummary_OfTooFewCaptions(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "c.json"), filepath.Join(dir, "kept.json")
 	must(t, os.WriteFile(in, []byte(cocoText), 0o666))
-	b, err := annotation.ReadBags(t.Context(), in)
-	must(t, err)
-	r, err := Audit(t.Context(), b, DefaultAuditOptions())
-	must(t, err)
-	o, err := r.Apply(t.Context(), out, nil)
-	must(t, err)
+	b := value(annotation.ReadBags(t.Context(), in))(t)
+	r := value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
+	o := value(r.Apply(t.Context(), out, nil))(t)
 	o.File = "kept.json"
 	got, err := json.Marshal(r.Summary(3, o))
 	want := `{"captions":5,"samples":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: at least 200 ` +
@@ -366,5 +356,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

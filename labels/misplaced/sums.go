@@ -36,7 +36,6 @@ func (f *finder) newSums() *sums {
 	return s
 }
 
-// add adds the sums of another block.
 func (s *sums) add(o *sums) {
 	pairs := [][2][]float64{{s.holds, o.holds}, {s.mentions, o.mentions}, {s.mistakes, o.mistakes},
 		{s.grouped, o.grouped}, {s.sizes, o.sizes}, {s.anyForeign, o.anyForeign}}

@@ -47,7 +47,6 @@ func newTables(classes, most int) *tables {
 	return t
 }
 
-// fill computes all values.
 func (t *tables) fill(ctx context.Context, w *words) error {
 	const together = 64 // classes
 	tasks := (len(w.a) + together - 1) / together
@@ -108,7 +107,6 @@ func (t *tables) class(w *words, class int, silence []float64) {
 	}
 }
 
-// powers are the powers of x from 0 on.
 func powers(x float64) (p [mostTogether + 1]float64) {
 	p[0] = 1
 	for i := 1; i < len(p); i++ {

@@ -72,16 +72,12 @@ func unlessShort(t *testing.T) {
 
 func find(t *testing.T, in Input) *Result {
 	t.Helper()
-	r, err := Find(context.Background(), in, DefaultOptions())
-	must(t, err)
-	return r
+	return value(Find(context.Background(), in, DefaultOptions()))(t)
 }
 
 func finderOf(t *testing.T, in Input) *finder {
 	t.Helper()
-	f, err := newFinder(context.Background(), in, Options{Seed: 1})
-	must(t, err)
-	return f
+	return value(newFinder(context.Background(), in, Options{Seed: 1}))(t)
 }
 
 // auc is the probability that a foreign caption has less than an own one.
@@ -349,8 +345,7 @@ func TestFind_DependsOnInputAndSeedAlone(t *testing.T) {
 			t.Fatal("the result depends on the number of goroutines")
 		}
 	}
-	other, err := Find(context.Background(), in, Options{Seed: 2})
-	must(t, err)
+	other := value(Find(context.Background(), in, Options{Seed: 2}))(t)
 	if math.Abs(other.Foreign-want.Foreign) > .1 {
 		t.Errorf("with another seed the share is %g, was %g", other.Foreign, want.Foreign)
 	}

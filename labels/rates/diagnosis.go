@@ -89,7 +89,6 @@ func (c Class) diagnose(o Options, own *class, verified bool) []Diagnosis {
 	return diagnoses
 }
 
-// tooFew reports a class without enough labels of either kind.
 func (o Options) tooFew(c *class) bool {
 	return min(c.presentRows, c.absentRows) < max(o.MinPositives, 1)
 }

@@ -47,7 +47,7 @@ const warmUp = 3
 // posteriors is working memory for all nodes.
 func (m *model) iterate(c *class, minSlope float64, posteriors []float64) counts {
 	rp, ra := posteriors[:len(c.present.x)], posteriors[len(c.present.x):]
-	p, a := m.expect(m.present(), c.present, rp), m.expect(m.absent(), c.absent, ra)
+	p, a := m.expect(1, c.present, rp), m.expect(0, c.absent, ra)
 	expected := counts{
 		true1: p.r + a.r, missing: a.r,
 		true0:     float64(c.bags()) - p.r - a.r,

@@ -188,8 +188,7 @@ func (e *estimator) class(c int, s summary, posteriors []float64) Class {
 		Q01: m.q01, Q10: m.q10, A: m.a, B: m.b,
 		AUC: s.auc(),
 	}
-	out.TruePositives = m.expect(m.present(), own.present, posteriors).r + m.expect(m.absent(), own.absent,
-		posteriors).r
+	out.TruePositives = m.expect(1, own.present, posteriors).r + m.expect(0, own.absent, posteriors).r
 	out.Q01Interval, out.Q10Interval = z.interval(m, rate01), z.interval(m, rate10)
 	out.Diagnoses = out.diagnose(e.options, own, false)
 	return out

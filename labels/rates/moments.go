@@ -40,21 +40,20 @@ func (m moments) plus(o moments) moments {
 // likelihood is p(z|y=1) and p(z|y=0) of a label.
 type likelihood struct{ true1, true0 float64 }
 
-func (m model) present() likelihood {
+func (m model) of(z uint8) likelihood {
 	q01, q10 := within(m.q01, leastRate, 1-leastRate), within(m.q10, leastRate, 1-leastRate)
-	return likelihood{1 - q01, q10}
-}
-
-func (m model) absent() likelihood {
-	q01, q10 := within(m.q01, leastRate, 1-leastRate), within(m.q10, leastRate, 1-leastRate)
+	if z == 1 {
+		return likelihood{1 - q01, q10}
+	}
 	return likelihood{q01, 1 - q10}
 }
 
-// expect writes the posterior r = p(y=1|z,o) at nodes of rows with the same label and sums the moments at it.
+// expect writes the posterior r = p(y=1|z,o) at nodes of rows with the label z and sums the moments at it.
 // One exponential e = exp(-s) gives both: with u = 1 + e and v = p(z|y=1) + p(z|y=0) e
 //
 //	p = 1/u        r = p(z|y=1)/v
-func (m model) expect(z likelihood, n nodes, r []float64) (sums moments) {
+func (m model) expect(label uint8, n nodes, r []float64) (sums moments) {
+	z := m.of(label)
 	r, weights := r[:len(n.x)], n.w[:len(n.x)]
 	for i, x := range n.x {
 		w := weights[i]
@@ -107,11 +106,7 @@ func within(v, lo, hi float64) float64 { return min(max(v, lo), hi) }
 // LabelLogOdds returns L_z = log p(z|y=1) - log p(z|y=0), the evidence of a label for y = 1. Rates are kept
 // 1e-6 away from 0 and 1.
 func LabelLogOdds(z uint8, q01, q10 float64) float64 {
-	m := model{q01: q01, q10: q10}
-	l := m.absent()
-	if z == 1 {
-		l = m.present()
-	}
+	l := model{q01: q01, q10: q10}.of(z)
 	return math.Log(l.true1) - math.Log(l.true0)
 }
 

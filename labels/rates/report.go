@@ -69,7 +69,6 @@ func (r *Report) findThresholds(in *eval.Input) (err error) {
 	return err
 }
 
-// compare compares the estimated rates with the rates of the true labels.
 func (r *Report) compare(in *eval.Input) (err error) {
 	if r.Truth, err = eval.TrueRates(in.Labels, in.Truth, in.Bags, in.Classes); err != nil {
 		return err

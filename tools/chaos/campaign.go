@@ -60,7 +60,6 @@ func give(ctx context.Context, tasks chan<- task, chosen []scenario, c *settings
 	}
 }
 
-// one tries a fault and records the result.
 func (l *lab) one(t task, c *settings, f *figures) error {
 	ref, err := l.reference(t.s)
 	if err != nil {

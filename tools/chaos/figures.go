@@ -72,7 +72,6 @@ var modelName = regexp.MustCompile(`(?m)^model name\s*: (.*)$`)
 // release is the beginning of a kernel's release with its version.
 var release = regexp.MustCompile(`^\d+\.\d+`)
 
-// machine describes processors and kernel.
 func machine() string {
 	processor := runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -118,7 +117,6 @@ func (f *figures) add(t *trial) {
 	fmt.Printf("  again: go run ./tools/chaos --only %s --fault %d %s\n", t.Scenario, t.Number, f.repeat)
 }
 
-// shortened keeps the beginning of a long text.
 func shortened(text string) string {
 	const most = 1500
 	if len(text) > most {
@@ -127,7 +125,6 @@ func shortened(text string) string {
 	return text
 }
 
-// print prints the figures as a table in Markdown.
 func (f *figures) print() {
 	fmt.Printf("\n%s, commit %s, %s: %.0f minutes, seed %d, %d scenarios. %d more faults came too late to do anything.\n",
 		f.Date, f.Commit, f.Machine, f.Minutes, f.Seed, len(f.Scenarios), f.Missed)

@@ -104,7 +104,6 @@ func (j *judge) fail(half bool) inject.Verdict {
 	return inject.Verdict{Errno: j.fault.Errno}
 }
 
-// failed reports whether the program has received a failure.
 func (j *judge) failed() bool {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()

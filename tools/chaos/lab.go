@@ -118,7 +118,6 @@ func (e ending) String() string {
 	return fmt.Sprintf("exit code %d", e.code)
 }
 
-// run runs a command in folder/work to its end.
 func (l *lab) run(folder string, args []string, d disturbance, limit time.Duration) (ending, error) {
 	r, err := l.start(folder, args, d)
 	if err != nil {

@@ -42,7 +42,6 @@ func trainingOnRanks(ranks int, name, args string) scenario {
 	return s
 }
 
-// writing is a scenario of a command that writes single files.
 func writing(name, args string, needs []string, outputs ...string) scenario {
 	return scenario{name: name, args: args, needs: needs, outputs: outputs}
 }

@@ -108,7 +108,6 @@ func (t *trial) happen() error {
 	return t.finish()
 }
 
-// run runs a command and notes it.
 func (t *trial) run(args []string, d disturbance) (err error) {
 	if err := t.empty(); err != nil {
 		return err
@@ -180,9 +179,8 @@ func (t *trial) race() error {
 		return err
 	}
 	time.Sleep(time.Duration(t.f.Share * float64(t.ref.took)))
-	args2 := t.s.command()
-	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " ")+" & nmn "+strings.Join(args2, " "))
-	second, err := t.lab.start(t.folder, args2, disturbance{})
+	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " ")+" & nmn "+strings.Join(args, " "))
+	second, err := t.lab.start(t.folder, args, disturbance{})
 	if err != nil {
 		return err
 	}
@@ -237,7 +235,6 @@ func (t *trial) finish() error {
 	return t.compare("in the end")
 }
 
-// compare compares the files with the reference's.
 func (t *trial) compare(when string) error {
 	got, err := readTree(t.work())
 	if err != nil {

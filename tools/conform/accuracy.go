@@ -27,7 +27,6 @@ func TF32() Accuracy { return Accuracy{Norm: 0x1p-10, Element: 6 * 0x1p-10} }
 // twice.
 func BF16() Accuracy { return Accuracy{Norm: 0x1p-8, Element: 0x1p-7, Store: 0x1p-8} }
 
-// accuracyOf returns the accuracy of a precision.
 func accuracyOf(p tensor.Precision) Accuracy {
 	switch p {
 	case tensor.TF32:

@@ -6,7 +6,6 @@ import (
 	"nmn/tools/ref"
 )
 
-// averageCases are the cases of the moving averages of parameters.
 func averageCases() []Case {
 	var list []Case
 	for _, share := range []float32{0, 0.001, 0.5, 1} {

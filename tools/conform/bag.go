@@ -38,10 +38,8 @@ func (b bagging) bags() []int {
 	return offsets(b.offsets)
 }
 
-// count is the number of bags.
 func (b bagging) count() int { return len(b.bags()) - 1 }
 
-// operand is the operand of the offsets.
 func (b bagging) operand() *operand {
 	if b.offsets == nil {
 		return none()

@@ -290,7 +290,6 @@ func (v *values) coarse(n int) []float32 {
 	return list
 }
 
-// labels returns n zeros and ones.
 func (v *values) labels(n int) []float32 {
 	list := make([]float32, n)
 	for i := range list {

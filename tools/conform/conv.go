@@ -379,7 +379,6 @@ func shifted(x, shift, mask []float64) []float64 {
 	return out
 }
 
-// convRefusals are calls of Conv whose shapes do not fit.
 func convRefusals() []Case {
 	cases := []struct {
 		name    string

@@ -26,7 +26,6 @@ func convStrided() []ref.Conv {
 	}
 }
 
-// convAddRefusals are calls with a stride or a shortcut that do not fit.
 func convAddRefusals() []Case {
 	of := func(name string, y, shortcut []int, p conv.Params) Case {
 		return refuse("ConvAdd", name, func(k kernels.Backend, t []*tensor.Tensor) error {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/kernels/tensor"
 )
 
@@ -133,11 +131,7 @@ func (f *Fixture) Parameter(group, name string) Array {
 
 // Float32s returns the data in float32.
 func (a Array) Float32s() []float32 {
-	out := make([]float32, len(a.Data))
-	for i, v := range a.Data {
-		out[i] = float32(v)
-	}
-	return out
+	return wideToFloat(a.Data)
 }
 
 // Int32s returns the data in int32.
@@ -156,13 +150,13 @@ func (a Array) Upload(t testing.TB, device tensor.Device, shape ...int) *tensor.
 	if len(shape) == 0 {
 		shape = a.Shape
 	}
-	dtype, backing := tensor.Float32, any(a.Float32s())
+	dtype, data := tensor.Float32, host(a.Float32s())
 	if a.exact {
-		dtype, backing = tensor.Int32, a.Int32s()
+		dtype, data = tensor.Int32, host(a.Int32s())
 	}
 	x, err := device.Alloc(dtype, shape...)
 	if err == nil {
-		err = device.Upload(x, dense.New(dense.WithShape(len(a.Data)), dense.WithBacking(backing)))
+		err = device.Upload(x, data)
 	}
 	if err != nil {
 		t.Fatalf("upload %s: %v", a.Name, err)
@@ -173,17 +167,17 @@ func (a Array) Upload(t testing.TB, device tensor.Device, shape ...int) *tensor.
 // Download returns the elements of a tensor of floats.
 func Download(t testing.TB, device tensor.Device, x *tensor.Tensor) []float32 {
 	t.Helper()
-	out := make([]float32, x.Len())
+	out, half := make([]float32, x.Len()), []uint16(nil)
+	data := host(out)
 	if x.DType() == tensor.BFloat16 {
-		half := make([]uint16, x.Len())
-		if err := device.Download(dense.New(dense.WithShape(len(half)), dense.WithBacking(half)), x); err != nil {
-			t.Fatalf("download: %v", err)
-		}
-		tensor.WidenBFloat16(out, half)
-		return out
+		half = make([]uint16, x.Len())
+		data = host(half)
 	}
-	if err := device.Download(dense.New(dense.WithShape(len(out)), dense.WithBacking(out)), x); err != nil {
+	if err := device.Download(data, x); err != nil {
 		t.Fatalf("download: %v", err)
+	}
+	if half != nil {
+		tensor.WidenBFloat16(out, half)
 	}
 	return out
 }

@@ -87,18 +87,15 @@ func checkConv(d *bench, f *Fixture) {
 		p.ReLU = true
 		d.ok(d.b.ConvAdd(y, x, w, b, d.up(f.Input("shortcut").NHWC()), p))
 		d.want(f.Expected("y_add").NHWC(), y)
-		checkShortcut(d, f, x, w, y, dy)
+		checkShortcut(d, f, conv.Params{Pad: p.Pad, Stride: p.Stride}, x, w, y, dy)
 	}
 }
 
 // checkShortcut compares the gradients of y = max(conv(x) + shortcut, 0) with the fixture's. The gradient of
 // y, masked, is also the gradient of the shortcut and of the convolution.
-func checkShortcut(d *bench, f *Fixture, x, w, y, dy *tensor.Tensor) {
-	stride, _ := f.Meta["stride"].(float64)
-	padding, _ := f.Meta["padding"].(float64)
-	p := conv.Params{Pad: int(padding), Stride: int(stride)}
+func checkShortcut(d *bench, f *Fixture, p conv.Params, x, w, y, dy *tensor.Tensor) {
 	masked, dx, dw := d.zeros(dy.Shape()...), d.zeros(x.Shape()...), d.zeros(w.Shape()...)
-	db := d.zeros(w.Shape()[0])
+	db := d.zeros(w.Dim(0))
 	d.ok(d.b.ConvGradData(masked, dy, d.identity(y.Dim(3)), y, conv.Params{}))
 	d.ok(d.b.ConvGradData(dx, masked, w, nil, p))
 	d.ok(d.b.ConvGradFilter(dw, x, masked, p))

@@ -249,7 +249,6 @@ func (b bagging) scatter(to, from []float64, n, k int) {
 	b.cells(n, k, func(place int) { to[place] = from[i]; i++ })
 }
 
-// reference evaluates NoiseStep class by class.
 func (s noiseSetup) reference(logits, confidence, labels []float64) stepArrays {
 	n, out := s.count(), s.stepArrays()
 	for bag := range n {

@@ -112,7 +112,6 @@ func lstmGradCase(l ref.LSTM, states bool, size float32, large bool) Case {
 	}}
 }
 
-// differentiate gives the gradients their central differences.
 func (s sequence) differentiate(gates, dh0, dc0 *operand) {
 	projected, wh, h0, c0 := wide(s.projected), wide(s.wh), wide(s.h0), wide(s.c0)
 	upstream := append(wide(s.dh), wide(s.dcLast)...)

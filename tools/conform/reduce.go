@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	dense "gorgonia.org/tensor"
-
 	"nmn/kernels"
 	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
@@ -137,7 +135,7 @@ func newSummed(b kernels.Backend, rank, number, length int) (s overRanks, err er
 	for i := range values {
 		values[i] = given(rank, number, i)
 	}
-	return s, b.Upload(s.from, dense.New(dense.WithShape(length), dense.WithBacking(values)))
+	return s, b.Upload(s.from, host(values))
 }
 
 // beginSummed writes the tensors of a bucket and begins their sums.
@@ -167,7 +165,7 @@ func takeSummed(g ranks.Group, b kernels.Backend, wire ranks.Wire, tensors [][]o
 				return nil, err
 			}
 			got := make([]float32, s.x.Len())
-			if err := b.Download(dense.New(dense.WithShape(len(got)), dense.WithBacking(got)), s.to); err != nil {
+			if err := b.Download(host(got), s.to); err != nil {
 				return nil, err
 			}
 			if err := judgeSum(g.Size(), number, wire, got); err != nil {

@@ -140,7 +140,6 @@ func build(compiler []string, folder string, own, sources []string) (objects []s
 	return objects, nil
 }
 
-// unpack writes the emulator's sources to a folder.
 func unpack(folder string) error {
 	entries, err := host.ReadDir("host")
 	if err != nil {

@@ -11,10 +11,8 @@ import (
 )
 
 func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
-	hash, err := hashSources(kernelsFolder)
-	check(t, err)
-	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
-	check(t, err)
+	hash := value(hashSources(kernelsFolder))(t)
+	text := value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
 	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
 		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen "+
 			"-fatbin\n%s", text)
@@ -29,20 +27,16 @@ func TestFatbin_IsReproducible(t *testing.T) {
 	if _, err := exec.LookPath("nvcc"); err != nil {
 		t.Skipf("no nvcc on the PATH: %v", err)
 	}
-	version, err := nvccVersion()
-	check(t, err)
-	text, err := os.ReadFile(filepath.Join(kernelsFolder, stampName))
-	check(t, err)
+	version := value(nvccVersion())(t)
+	text := value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
 	if !strings.HasPrefix(string(text), "nvcc "+version+"\n") {
 		t.Skipf("the kernels were compiled by another version than %s: %s", version, text)
 	}
 	// Another folder, so that no path of the machine can be among the bytes.
 	folder := t.TempDir()
 	check(t, os.CopyFS(folder, os.DirFS(kernelsFolder)))
-	got, err := compile(folder)
-	check(t, err)
-	want, err := os.ReadFile(filepath.Join(kernelsFolder, fatbinName))
-	check(t, err)
+	got := value(compile(folder))(t)
+	want := value(os.ReadFile(filepath.Join(kernelsFolder, fatbinName)))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s has %d bytes, its sources give other %d", fatbinName, len(want), len(got))
 	}
@@ -52,12 +46,10 @@ func TestFatbin_IsReproducible(t *testing.T) {
 // differ from build to build. Such functions are therefore inline without being static.
 func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
 	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
-	names, err := sources(kernelsFolder)
-	check(t, err)
+	names := value(sources(kernelsFolder))(t)
 	functions := 0
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(kernelsFolder, name))
-		check(t, err)
+		text := value(os.ReadFile(filepath.Join(kernelsFolder, name)))(t)
 		for _, found := range function.FindAllString(string(text), -1) {
 			functions++
 			if strings.Contains(found, "__shared__") {

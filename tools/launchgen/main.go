@@ -174,7 +174,6 @@ func argumentsOf(k signature.Kernel, kernels []signature.Kernel) string {
 	return k.Name
 }
 
-// writeArguments writes the struct of a kernel's arguments, by name.
 func writeArguments(b *bytes.Buffer, k signature.Kernel) {
 	fmt.Fprintf(b, "\n// %[1]sArguments are the arguments of %[2]s; pointers are 0 for none.\n"+
 		"type %[1]sArguments struct {\n", camel(k.Name), k.Name)

@@ -12,15 +12,13 @@ import (
 const kernelsFolder = "../../kernels"
 
 func TestGenerate_TheTreeIsUpToDate(t *testing.T) {
-	files, err := generate(kernelsFolder)
-	check(t, err)
+	files := value(generate(kernelsFolder))(t)
 	for path, want := range files {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what its source gives (%v): go run ./tools/launchgen", path, err)
 		}
 	}
-	left, err := filepath.Glob(kernelsFolder + "/*/*_launch.go")
-	check(t, err)
+	left := value(filepath.Glob(kernelsFolder + "/*/*_launch.go"))(t)
 	for _, path := range left {
 		if files[path] == nil {
 			t.Errorf("%s has no CUDA source any more", path)
@@ -33,8 +31,7 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 	source(t, folder, "pool", "bag",
 		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}
 		extern "C" __global__ void bag_mean_bf16(bf16 *g, const int *offsets, int bags, long long cells, float scale) {}`)
-	files, err := generate(folder)
-	check(t, err)
+	files := value(generate(folder))(t)
 	text := string(files[filepath.Join(folder, "pool", "bag_launch.go")])
 	for _, want := range []string{
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
@@ -73,5 +70,14 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
 	}
 }

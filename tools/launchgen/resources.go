@@ -88,7 +88,6 @@ func parseResources(usage, ptx []byte) ([]resource, error) {
 	return list, nil
 }
 
-// parseBounds are the launch bounds by kernel.
 func parseBounds(ptx []byte) map[string]int {
 	bounds, kernel := map[string]int{}, ""
 	for line := range bytes.Lines(ptx) {

@@ -12,8 +12,7 @@ import (
 // More spills, or fewer warps on a multiprocessor, must show to authors of a change to a kernel or the
 // compiler.
 func TestResources_AreThoseOfTheTable(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
-	check(t, err)
+	text := value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
 	table := parseTable(text)
 	if !bytes.Equal(resourcesText(table), text) {
 		t.Errorf("%s is not as make kernels writes it", resourcesName)
@@ -21,8 +20,7 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 	if _, err := exec.LookPath("cuobjdump"); err != nil {
 		t.Skipf("no cuobjdump on the PATH: %v", err)
 	}
-	now, err := readResources(filepath.Join(kernelsFolder, fatbinName))
-	check(t, err)
+	now := value(readResources(filepath.Join(kernelsFolder, fatbinName)))(t)
 	for _, line := range changes(table, now) {
 		t.Errorf("%s\nwhere that is meant: make kernels, and commit kernels/%s", line, resourcesName)
 	}
@@ -30,14 +28,12 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 
 // Every kernel of the sources has a row for each architecture, even if cuobjdump is not available.
 func TestResources_CoverAllKernels(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(kernelsFolder, resourcesName))
-	check(t, err)
+	text := value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
 	rows := map[string]int{}
 	for _, r := range parseTable(text) {
 		rows[r.kernel]++
 	}
-	sources, err := parse(kernelsFolder)
-	check(t, err)
+	sources := value(parse(kernelsFolder))(t)
 	names := 0
 	for _, kernels := range sources {
 		names += len(kernels)
@@ -72,8 +68,7 @@ arch = sm_90
 `
 
 func TestParseResources_ReadsWhatCuobjdumpPrints(t *testing.T) {
-	list, err := parseResources([]byte(dumped), []byte(".visible .entry step(\n)\n.maxntid 512, 1, 1\n{\n"))
-	check(t, err)
+	list := value(parseResources([]byte(dumped), []byte(".visible .entry step(\n)\n.maxntid 512, 1, 1\n{\n")))(t)
 	want := []resource{
 		{kernel: "step", architecture: "75", threads: 512, registers: 128, stack: 24, shared: 19080, constant: 868, blocks: 1,
 			warps: 16, occupancy: 50},

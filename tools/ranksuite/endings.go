@@ -36,12 +36,8 @@ func blames(g ranks.Group, err error, rank int) error {
 
 // over returns an error if a call succeeds.
 func over(g ranks.Group) error {
-	x := []float32{1}
 	_, gathering := g.Gather(nil)
-	summing := g.Sum(x, ranks.Float32)
-	if summing == nil {
-		summing = g.Wait()
-	}
+	summing := sum(g, []float32{1}, ranks.Float32)
 	if gathering == nil || summing == nil || g.Broadcast(nil) == nil || ranks.Agree(g, nil) == nil {
 		return errors.New("a call succeeds after the end of the group")
 	}
@@ -79,11 +75,7 @@ func late(g ranks.Group) error {
 		time.Sleep(20 * g.Timeout())
 		return nil
 	}
-	x := make([]float32, 10)
-	err := g.Sum(x, ranks.Float32)
-	if err == nil {
-		err = g.Wait()
-	}
+	err := sum(g, make([]float32, 10), ranks.Float32)
 	if wrong := blames(g, err, last); wrong != nil {
 		return wrong
 	}
@@ -94,11 +86,7 @@ func late(g ranks.Group) error {
 }
 
 func sumsOfOtherLengths(g ranks.Group) error {
-	err := g.Sum(make([]float32, 1000+g.Rank()), ranks.Float32)
-	if err == nil {
-		err = g.Wait()
-	}
-	return refused(g, err)
+	return refused(g, sum(g, make([]float32, 1000+g.Rank()), ranks.Float32))
 }
 
 func sumsOnOtherWires(g ranks.Group) error {
@@ -106,11 +94,7 @@ func sumsOnOtherWires(g ranks.Group) error {
 	if g.Rank() == 0 {
 		wire = ranks.BFloat16
 	}
-	err := g.Sum(make([]float32, 10), wire)
-	if err == nil {
-		err = g.Wait()
-	}
-	return refused(g, err)
+	return refused(g, sum(g, make([]float32, 10), wire))
 }
 
 func broadcastsOfOtherLengths(g ranks.Group) error {

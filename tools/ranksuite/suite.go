@@ -61,7 +61,6 @@ func value(rank, i int) float32 {
 	return float32(int32(h)) / (1 << 31) * float32(int(1)<<(h%12))
 }
 
-// numbers are the values of a rank.
 func numbers(rank, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -39,11 +39,19 @@ func near(g ranks.Group, x []float32) error {
 	return nil
 }
 
+// sum begins a sum and waits for it.
+func sum(g ranks.Group, x []float32, wire ranks.Wire) error {
+	if err := g.Sum(x, wire); err != nil {
+		return err
+	}
+	return g.Wait()
+}
+
 func sums(g ranks.Group) error {
 	var wrong error
 	for _, n := range lengths {
 		x := numbers(g.Rank(), n)
-		if err := errors.Join(g.Sum(x, ranks.Float32), g.Wait()); err != nil {
+		if err := sum(g, x, ranks.Float32); err != nil {
 			return err
 		}
 		wrong = errors.Join(wrong, near(g, x), equalEverywhere(g, x))
@@ -77,7 +85,7 @@ func sumsBegunTogether(g ranks.Group) error {
 func sumTwice(g ranks.Group) error {
 	first := numbers(g.Rank(), 300001)
 	second := slices.Clone(first)
-	err := errors.Join(g.Sum(first, ranks.Float32), g.Wait(), g.Sum(second, ranks.Float32), g.Wait())
+	err := errors.Join(sum(g, first, ranks.Float32), sum(g, second, ranks.Float32))
 	if err == nil && !slices.Equal(first, second) {
 		err = errors.New("the same numbers have two sums")
 	}
@@ -99,7 +107,7 @@ func sumOfStrangers(g ranks.Group) error {
 				x[3] = float32(math.Inf(-1))
 			}
 		}
-		if err := errors.Join(g.Sum(x, wire), g.Wait()); err != nil {
+		if err := sum(g, x, wire); err != nil {
 			return err
 		}
 		third := math.IsNaN(float64(x[3])) || g.Size() == 1
@@ -124,7 +132,7 @@ func sumInBFloat16(g ranks.Group) error {
 	}
 	for _, n := range lengths {
 		x := numbers(g.Rank(), n)
-		if err := errors.Join(g.Sum(x, ranks.BFloat16), g.Wait()); err != nil {
+		if err := sum(g, x, ranks.BFloat16); err != nil {
 			return err
 		}
 		for i := range looked(n) {

@@ -73,19 +73,6 @@ func (g Conv) GradFilterAt(x, dy []float64, k, r, s, c int) float64 {
 	return sum
 }
 
-// GradBiasAt is db[k] = sum over n,p,q of dy[n,p,q,k].
-func (g Conv) GradBiasAt(dy []float64, k int) float64 {
-	sum := 0.0
-	for n := range g.N {
-		for p := range g.P() {
-			for q := range g.Q() {
-				sum += dy[index4(g.P(), g.Q(), g.K, n, p, q, k)]
-			}
-		}
-	}
-	return sum
-}
-
 // Forward is ForwardAt for all of y.
 func (g Conv) Forward(x, w, b []float64) []float64 {
 	return all(g.N, g.P(), g.Q(), g.K, func(n, p, q, k int) float64 { return g.ForwardAt(x, w, b, n, p, q, k) })
@@ -101,9 +88,13 @@ func (g Conv) GradFilter(x, dy []float64) []float64 {
 	return all(g.K, g.R, g.S, g.C, func(k, r, s, c int) float64 { return g.GradFilterAt(x, dy, k, r, s, c) })
 }
 
-// GradBias is GradBiasAt for all of db.
+// GradBias is db[k] = sum over n,p,q of dy[n,p,q,k].
 func (g Conv) GradBias(dy []float64) []float64 {
-	return all(1, 1, 1, g.K, func(_, _, _, k int) float64 { return g.GradBiasAt(dy, k) })
+	db := make([]float64, g.K)
+	for i, v := range dy {
+		db[i%g.K] += v
+	}
+	return db
 }
 
 // GradDataBias is GradData, 0 where mask, which may be nil, is at most 0, and the sums of that over n, h and w.

@@ -120,17 +120,14 @@ func (e *element) memory(array int) Mem {
 	return Mem{Base: e.pointers[array], Index: e.index, Scale: 1}
 }
 
-// get loads a vector of an array.
 func (e *element) get(array int) reg.VecVirtual {
 	x := e.register()
 	e.read(e.memory(array), x)
 	return x
 }
 
-// put stores a vector to an array.
 func (e *element) put(array int, x reg.VecVirtual) { e.write(x, e.memory(array)) }
 
-// addProduct returns a + scalar·x.
 func (e *element) addProduct(a reg.VecVirtual, scalar string, x reg.VecVirtual) reg.VecVirtual {
 	r := e.register()
 	VMULPS(e.scalars[scalar], x, r)
@@ -203,14 +200,11 @@ func elementwiseKernels(v vectors) {
 		scatterMax(e, top, left)
 	})
 	elementwise(v, "sgd", []string{"weight", "gradient", "first"}, []string{"lr", "momentum", "decay"}, sgd)
-	elementwise(v, "adam", []string{"weight", "gradient", "first", "second"},
-		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) {
-			adam(e, false)
-		})
-	elementwise(v, "adamW", []string{"weight", "gradient", "first", "second"},
-		[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"}, func(e *element) {
-			adam(e, true)
-		})
+	for i, name := range []string{"adam", "adamW"} {
+		elementwise(v, name, []string{"weight", "gradient", "first", "second"},
+			[]string{"lr", "decay", "beta1", "rest1", "beta2", "rest2", "correct1", "correct2", "epsilon"},
+			func(e *element) { adam(e, i == 1) })
+	}
 	elementwise(v, "approach", []string{"dst", "src"}, []string{"share"}, func(e *element) {
 		x, distance := e.get(0), e.get(1)
 		VSUBPS(x, distance, distance)

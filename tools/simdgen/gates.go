@@ -19,7 +19,6 @@ func constant(name string, value float32) Mem {
 	})
 }
 
-// signs is the sign bit in every lane.
 func signs() Mem { return constant("signs", float32(math.Copysign(0, -1))) }
 
 // product returns a·b, difference a - b; sources may be in memory.

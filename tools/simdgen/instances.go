@@ -149,7 +149,7 @@ func softplus(v vectors, name string, keep bool) {
 		product := v.register()
 		VMOVUPD(e.sums(excess), product)
 		sum = v.register()
-		v.fetch(small, sum)
+		VMOVUPD(small, sum)
 		VFMADD231PD(product, small, sum)
 		VADDPD(product, sum, sum)
 		VMOVUPD(sum, e.sums(excess))
@@ -165,12 +165,12 @@ func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
 	VORPD(c.of(signBit), x, t)
 	VMULPD(c.of(math.Log2E), t, t)
 	low := v.register()
-	v.fetch(c.of(shared.Lowest64), low)
+	VMOVUPD(c.of(shared.Lowest64), low)
 	VMAXPD(t, low, t) // t if it is NaN
 	VADDPD(c.of(shared.Rounder64), t, shifted)
 	VSUBPD(c.of(shared.Rounder64), shifted, whole)
 	VSUBPD(whole, t, t)
-	v.fetch(c.of(shared.Exponential64[0]), p)
+	VMOVUPD(c.of(shared.Exponential64[0]), p)
 	for _, coefficient := range shared.Exponential64[1:] {
 		VFMADD213PD(c.of(coefficient), t, p)
 	}
@@ -179,8 +179,6 @@ func (v vectors) expNegative(c constants, x reg.VecVirtual) reg.VecVirtual {
 	VPADDQ(shifted, p, p) // into the exponent; the bits of a NaN of float32 end above it
 	return p
 }
-
-func (v vectors) fetch(from Op, to reg.VecVirtual) { VMOVUPD(from, to) }
 
 // sigmoid is the sigmoid of o, with small = exp(-|o|): 1 or, for negative o, small over 1+small.
 func (e *instances) sigmoid(o, small, one reg.VecVirtual) reg.VecVirtual {

@@ -83,7 +83,6 @@ func (f *firstScatter) there(do func()) {
 	f.index = index
 }
 
-// give adds to d.
 func (f *firstScatter) give(x reg.VecVirtual) {
 	sum := f.get(0)
 	VADDPS(x, sum, sum)

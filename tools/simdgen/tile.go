@@ -26,7 +26,7 @@ func tile(v vectors, rows, columns int) {
 			"rows int, bias, mask *float32, flags int, from *float32, next int, ahead *float32)")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
-	loadRows(v, acc, "from", flagLoad)
+	loadRows(v, acc, "from")
 	asked := beginAsking()
 
 	Comment("Row pointers: a + 4*(offset + depth)")
@@ -139,13 +139,10 @@ func (a asking) rows(v vectors, rows, columns int) {
 	}
 }
 
-// loadDst begins the sums with the rows of dst if a bit of the parameter flags is set.
-func loadDst(v vectors, acc [][]reg.VecVirtual, bit uint32) { loadRows(v, acc, "dst", bit) }
-
-// loadRows begins the sums with rows of a parameter, dstStride apart.
-func loadRows(v vectors, acc [][]reg.VecVirtual, name string, bit uint32) {
+// loadRows begins the sums with rows of a parameter, dstStride apart, if the flag is set.
+func loadRows(v vectors, acc [][]reg.VecVirtual, name string) {
 	Comment("Begin with " + name)
-	TESTQ(U32(bit), load("flags"))
+	TESTQ(U32(flagLoad), load("flags"))
 	JE(LabelRef("begun"))
 	dst, stride, count := load(name), loadBytes("dstStride"), load("rows")
 	eachRow(len(acc), count, "begun", func(i int) {
@@ -232,7 +229,7 @@ func outer(v vectors, rows, columns int) {
 		"func(a *float32, aStride int, panel *float32, depth int, dst *float32, dstStride, rows, flags int)")
 	acc := v.grid(rows, columns)
 	v.zeroGrid(acc)
-	loadDst(v, acc, flagLoad)
+	loadRows(v, acc, "dst")
 
 	a, stride, panel, depth := load("a"), loadBytes("aStride"), load("panel"), load("depth")
 	TESTQ(depth, depth)

@@ -24,7 +24,6 @@ var (
 	avx512 = vectors{name: "AVX512", lanes: 16, wide: true, tileRows: []int{12, 8, 4}, outerRows: 8}
 )
 
-// bytes is the size of a register.
 func (v vectors) bytes() int { return 4 * v.lanes }
 
 func (v vectors) register() reg.VecVirtual {

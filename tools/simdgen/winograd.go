@@ -162,7 +162,6 @@ func (w *winograd) pair(x []Op, i, sign int) reg.VecVirtual {
 	return r
 }
 
-// multiply scales x in place.
 func (w *winograd) multiply(x reg.VecVirtual, c float64) { VMULPS(w.constants[c], x, x) }
 
 func (w *winograd) product(x reg.VecVirtual, c float64) reg.VecVirtual {

@@ -31,7 +31,6 @@ func whereFlag(bit uint32, name string, body func()) {
 	unless(JE, name, body)
 }
 
-// addAndStore adds to the values of dst if the flag is set.
 func addAndStore(_ *winograd, i, j int, x reg.VecVirtual, dst place) {
 	whereFlag(flagLoad, label("begun%d%d", i, j), func() { VADDPS(dst.element(j), x, x) })
 	VMOVUPS(x, dst.element(j))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -34,10 +35,7 @@ func (k kit) String() string {
 // build/cuda-toolkit, then in the usual places below root. An unfit folder in the environment is an error:
 // nothing else may replace it.
 func find(build string, getenv func(string) string, root string) (kit, error) {
-	named := getenv("CUDA_HOME")
-	if named == "" {
-		named = getenv("CUDA_PATH")
-	}
+	named := cmp.Or(getenv("CUDA_HOME"), getenv("CUDA_PATH"))
 	cuda, err := search("a CUDA 13 toolkit", "CUDA_HOME", named, cudaPlaces(build, root), readCUDA)
 	if err != nil {
 		return kit{}, err
@@ -90,7 +88,6 @@ func search(what, variable, named string, places []string, read func(home string
 
 var cudaVersion = regexp.MustCompile(`(?m)^#define CUDA_VERSION (\d+)`)
 
-// readCUDA reads the version of the toolkit in a folder.
 func readCUDA(home string) (part, error) {
 	header, include, err := readHeader(home, "cuda.h")
 	if err != nil {
@@ -109,7 +106,6 @@ func readCUDA(home string) (part, error) {
 
 var cudnnVersion = regexp.MustCompile(`(?m)^#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) (\d+)`)
 
-// readCUDNN reads the version of the cuDNN in a folder.
 func readCUDNN(home string) (part, error) {
 	header, include, err := readHeader(home, "cudnn_version.h")
 	if err != nil {

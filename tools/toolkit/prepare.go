@@ -116,7 +116,6 @@ func place(home string, files map[string][]byte, cc string) error {
 	return nil
 }
 
-// archive compiles NAME.c in a folder to the static library libNAME.a.
 func archive(folder, name, cc string) error {
 	ar, err := goEnv("AR")
 	if err != nil {
@@ -133,7 +132,6 @@ func archive(folder, name, cc string) error {
 	return nil
 }
 
-// compiler is the C compiler of cgo.
 func compiler() (string, error) {
 	cc, err := goEnv("CC")
 	if err != nil {

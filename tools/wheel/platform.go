@@ -50,7 +50,6 @@ next:
 	return chosen, nil
 }
 
-// program is the name of the program's file.
 func (p platform) program() string {
 	if p.system == "windows" {
 		return "nmn.exe"

@@ -74,9 +74,7 @@ func choose(s *rng.Stream, p []float64) int {
 
 func audited(t *testing.T, in *Input) *Report {
 	t.Helper()
-	r, err := Audit(t.Context(), in, DefaultOptions())
-	must(t, err)
-	return r
+	return value(Audit(t.Context(), in, DefaultOptions()))(t)
 }
 
 // The audit finds the matrix that the labels were drawn through, both from scores that are too sure and from
@@ -200,5 +198,14 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// value is the result of a call that must not fail: value(f())(t).
+func value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		must(t, err)
+		return v
 	}
 }

@@ -62,7 +62,7 @@ func (r *Report) Correct(c labels.Correction) error {
 	automatic := open[:atPrecision(open, c.Precision)]
 	rule, sum := "expected precision at least "+labels.Digits(c.Precision), 0.0
 	r.Outcome = &audit.Outcome{Changed: len(changes) + len(automatic), Accepted: len(changes),
-		Rejected: len(r.Decisions) - len(changes), Automatic: len(automatic), ExpectedPrecision: eval.Undefined(),
+		Rejected: len(r.Decisions) - len(changes), Automatic: len(automatic),
 		Labels: c.Labels, Changes: c.Changes()}
 	for _, s := range automatic {
 		changes = append(changes, change{s, rule})
@@ -71,9 +71,7 @@ func (r *Report) Correct(c labels.Correction) error {
 	if c.Apply != "" && len(automatic) == 0 {
 		r.Outcome.Reason = whyNone(open, c.Precision)
 	}
-	if len(automatic) > 0 {
-		r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(automatic)))
-	}
+	r.Outcome.ExpectedPrecision = eval.Number(sum / float64(len(automatic))) // NaN for 0/0
 	corrected := slices.Clone(r.Labels)
 	for _, s := range changes {
 		corrected[s.Row] = s.Suggested
@@ -98,7 +96,6 @@ func (r *Report) surest() []Suspect {
 	return open
 }
 
-// whyNone explains why none of the suspects without a decision is corrected.
 func whyNone(open []Suspect, precision float64) string {
 	if len(open) == 0 {
 		return "no suspect without a decision has another class that is more probable"

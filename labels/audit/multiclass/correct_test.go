@@ -22,8 +22,7 @@ func corrected() *Report {
 
 func contentOf(t *testing.T, path string) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	must(t, err)
+	content := value(os.ReadFile(path))(t)
 	return string(content)
 }
 

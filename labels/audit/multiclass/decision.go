@@ -75,7 +75,6 @@ func (r *Report) Open() []Suspect {
 	})
 }
 
-// decided returns the changes that a person has decided, in the order of rows.
 func (r *Report) decided() (changes []change) {
 	k := r.Input.Classes
 	var own *row

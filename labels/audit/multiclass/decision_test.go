@@ -22,9 +22,7 @@ func auditedRows(t *testing.T) *Report {
 	}
 	in.Labels[0], in.Labels[1], in.Labels[2] = 1, 2, 0
 	in.Labels[5] = table.UnknownClass
-	r, err := Audit(t.Context(), in, DefaultOptions())
-	must(t, err)
-	return r
+	return value(Audit(t.Context(), in, DefaultOptions()))(t)
 }
 
 func readDecisions(t *testing.T, r *Report, rows string) error {

@@ -79,7 +79,6 @@ func (f *fitting) fit(m Model, side int) (*Model, float64) {
 	return &best, reached
 }
 
-// freeT reports whether T is fitted.
 func (m *Model) freeT() bool { return m.Noise == Directed && !m.held }
 
 func odds(rate float64) float64 { return math.Log(rate / (1 - rate)) }
@@ -122,7 +121,6 @@ func (m *Model) step(s []float64) step {
 
 func within(x, limit float64) float64 { return min(max(x, -limit), limit) }
 
-// moved is the model after a damped step.
 func (m Model) moved(by step, damping float64) Model {
 	m.A = min(max(m.A*math.Exp(within(damping*by.slope, maxStep)), minSlope), maxSlope)
 	m.B = slices.Clone(m.B)

@@ -35,19 +35,16 @@ func TestAudit_IsGolden(t *testing.T) {
 	for name, learned := range map[string]bool{"learned": true, "sure": false} {
 		in := draw(11, 400, 4, transition(4, .25), learned)
 		r := audited(t, in)
-		text, err := json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model})
-		must(t, err)
+		text := value(json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model}))(t)
 		var v any
 		must(t, json.Unmarshal(text, &v))
-		got, err := json.MarshalIndent(rounded(v), "", " ")
-		must(t, err)
+		got := value(json.MarshalIndent(rounded(v), "", " "))(t)
 		path := filepath.Join("testdata", name+".json")
 		if *update {
 			must(t, os.MkdirAll("testdata", 0o777))
 			must(t, os.WriteFile(path, got, 0o666))
 		}
-		want, err := os.ReadFile(path)
-		must(t, err)
+		want := value(os.ReadFile(path))(t)
 		if string(got) != string(want) {
 			t.Errorf("%s differs (go test ./labels/audit/multiclass -update writes it anew):\n%s", path, got)
 		}

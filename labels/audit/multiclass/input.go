@@ -35,7 +35,6 @@ func (in *Input) ID(row int) string {
 	return labels.Name(in.IDs, row)
 }
 
-// known are the rows whose label is known.
 func (in *Input) known() []int32 {
 	out := make([]int32, 0, in.Rows)
 	for i, z := range in.Labels {

@@ -85,7 +85,6 @@ func (f *fitting) mixed(m Model, in *Input) (*Model, *fitting) {
 	return own.plateau(m, seen, surest(seen, 1)), own
 }
 
-// mixtureOf is the mixture with the sums of each class.
 func mixtureOf(s []float64, k int) *mixture {
 	d := k - 1
 	each := len(s) / k
@@ -124,7 +123,6 @@ func mixtureOf(s []float64, k int) *mixture {
 	return g
 }
 
-// centre sets the coordinates of a row from its scores.
 func (r *row) centre() {
 	mean := 0.
 	for _, l := range r.logs {

@@ -12,8 +12,7 @@ func TestMixture_IsCalibrated(t *testing.T) {
 	for _, pairs := range []float64{.2, .4} {
 		in, o := simulated(8000, 5, pairs, 1), DefaultOptions()
 		o.Plateau = true
-		r, err := Audit(context.Background(), in, o)
-		must(t, err)
+		r := value(Audit(context.Background(), in, o))(t)
 		if r.mixture == nil || r.Memorised || math.Abs(r.Pooled-pairs) > .03 {
 			t.Fatalf("%g of pairs: %v noise of %.3f, mixture %t", pairs, r.Noise, r.Pooled, r.mixture != nil)
 		}
@@ -57,8 +56,7 @@ func TestMixture_OfNoiseAtTheBoundaryIsNone(t *testing.T) {
 			in.Labels[i] = int32(second)
 		}
 	}
-	r, err := Audit(context.Background(), in, o)
-	must(t, err)
+	r := value(Audit(context.Background(), in, o))(t)
 	if r.mixture != nil {
 		t.Errorf("%v noise of %.3f", r.Noise, r.Pooled)
 	}

@@ -125,8 +125,7 @@ func TestAudit_LittleToGoBy(t *testing.T) {
 	} {
 		o := DefaultOptions()
 		for _, o.Plateau = range []bool{false, true} {
-			r, err := Audit(t.Context(), in, o)
-			must(t, err)
+			r := value(Audit(t.Context(), in, o))(t)
 			for _, v := range append(slices.Concat(r.T, r.True, r.B), r.A, r.Pooled) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Fatalf("%s: a parameter is %g", what, v)

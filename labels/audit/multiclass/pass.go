@@ -161,7 +161,6 @@ func (m *Model) newRow() *row {
 		unmixed: make([]float32, m.Classes)}
 }
 
-// set takes the scores of a row.
 func (r *row) set(scores []float32) {
 	if r.m.Inverse == nil {
 		for y, p := range scores {

@@ -28,7 +28,6 @@ func (f *fitting) plateau(m Model, in *Input, likeliest [][]int32) *Model {
 	return out
 }
 
-// plateau is T of the plateau, row by row.
 func plateau(in *Input, likeliest [][]int32) []float64 {
 	k := in.Classes
 	var agree, rows [2]float64

@@ -22,10 +22,8 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		whole.Labels = append(whole.Labels, part.Labels[i], table.UnknownClass)
 		whole.Truth = append(whole.Truth, part.Truth[i], part.Truth[i])
 	}
-	want, err := Audit(t.Context(), part, DefaultOptions())
-	must(t, err)
-	got, err := Audit(t.Context(), whole, DefaultOptions())
-	must(t, err)
+	want := value(Audit(t.Context(), part, DefaultOptions()))(t)
+	got := value(Audit(t.Context(), whole, DefaultOptions()))(t)
 	for i := range got.Suspects {
 		got.Suspects[i].Row /= 2
 	}

@@ -106,7 +106,6 @@ func (s *search) read(ctx context.Context, rows Rows) error {
 
 func (s *search) row(i int) []float32 { return s.x[i*s.d : (i+1)*s.d : (i+1)*s.d] }
 
-// findEqual finds for each row the first that is equal to it.
 func (s *search) findEqual() {
 	s.exact = make([]int32, s.n)
 	first := make(map[uint64][]int32, s.n)

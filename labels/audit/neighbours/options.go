@@ -54,7 +54,6 @@ const maxK = 1000
 // direct is the most features that distances are computed from one by one: products of few features lose digits.
 const direct = 3
 
-// metric returns the metric to use for the given number of features.
 func (o Options) metric(width int) Metric {
 	if o.Metric == "" && width <= direct {
 		return Euclidean
@@ -69,7 +68,6 @@ func operations(rows, width int) float64 {
 	return 2e-12 * float64(rows) * float64(rows) * float64(width)
 }
 
-// checkCost refuses what would take longer than allowed.
 func (o Options) checkCost(rows, width int) error {
 	if cost := operations(rows, width); cost > o.Limit {
 		return fmt.Errorf("neighbours of %d rows × %d features take %.0f·10^12 operations, and `audit.neighbours_limit` is "+

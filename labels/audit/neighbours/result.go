@@ -77,7 +77,6 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[below+1]-sorted[below])
 }
 
-// group joins near-duplicates and equal rows.
 func (s *search) group(r *Result) {
 	parent := make([]int, s.n)
 	for i := range parent {

@@ -68,7 +68,6 @@ func (l List[Row, Element]) WriteCSV(out io.Writer) error {
 	})
 }
 
-// fields are the fields of an element.
 func fields(element reflect.Type) (all []npy.Field) {
 	types := map[reflect.Kind]string{reflect.Int32: "<i4", reflect.Float64: "<f8", reflect.Uint8: "|u1",
 		reflect.Bool: "|b1"}
@@ -80,7 +79,6 @@ func fields(element reflect.Type) (all []npy.Field) {
 	return all
 }
 
-// texts are the fields of a row.
 func texts(row reflect.Value) []string {
 	out := make([]string, row.NumField())
 	for i := range out {

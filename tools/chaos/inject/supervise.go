@@ -81,7 +81,6 @@ func (p *Process) answerAll() error {
 	}
 }
 
-// answer judges one call.
 func (p *Process) answer(n *notification) error {
 	r := response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	if call, ok := p.call(n); ok && p.valid(n) {

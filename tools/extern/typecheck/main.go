@@ -42,7 +42,6 @@ func main() {
 	}
 }
 
-// check returns a compiler's objections to the module of a folder.
 func check(dir, platform string) (wrong []string, err error) {
 	parts := strings.Split(platform, "/")
 	if len(parts) != 2 && len(parts) != 3 {

@@ -99,7 +99,6 @@ func (k *kernel) free(rows ...[]vector) {
 	}
 }
 
-// addProduct returns a + scalar·x.
 func (e *element) addProduct(a []vector, scalar string, x []vector) []vector {
 	r := e.of("fmul.4s", x, e.scalars[scalar])
 	e.each("fadd.4s", r, a, r)

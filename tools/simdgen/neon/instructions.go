@@ -24,7 +24,6 @@ func lane(x uint32) uint32 { return x&1<<21 | x>>1<<11 }
 // both is a register that an instruction reads twice.
 func both(x uint32) uint32 { return x<<5 | x<<16 }
 
-// byte8 is an immediate of eight bits.
 func byte8(x uint32) uint32 { return x>>5<<16 | x&31<<5 }
 
 const (

@@ -1,6 +1,5 @@
 package neon
 
-// copyRows writes the kernel of simd.CopyRows.
 func copyRows(f *file) {
 	f.function("copyRowsNEON", "func(dst *float32, dstStride int, src *float32, srcStride, rows, width int)",
 		func(k *kernel) {
@@ -62,7 +61,6 @@ func (k *kernel) accumulate(to register, n int, from ...register) {
 	k.put(sums, to, n)
 }
 
-// add writes the kernel of simd.Add.
 func add(f *file) {
 	f.function("addNEON", "func(dst, src *float32, count int)", func(k *kernel) {
 		dst, src, count := k.load("dst"), k.load("src"), k.load("count")
@@ -70,7 +68,6 @@ func add(f *file) {
 	})
 }
 
-// scaleRows writes the kernel of simd.ScaleRows.
 func scaleRows(f *file) {
 	f.function("scaleRowsNEON", "func(dst *float32, stride int, factors *float32, rows, width int)", func(k *kernel) {
 		dst, stride, factors, rows, width := k.load("dst"), k.loadBytes("stride"), k.load("factors"), k.load("rows"),
@@ -92,7 +89,6 @@ func scaleRows(f *file) {
 	})
 }
 
-// sumRows64 writes the kernel of simd.SumRows64.
 func sumRows64(f *file) {
 	f.function("sumRows64NEON", "func(dst *float64, src *float32, stride, rows, width int)", func(k *kernel) {
 		dst, src, stride, rows, width := k.load("dst"), k.load("src"), k.loadBytes("stride"), k.load("rows"), k.load("width")

@@ -210,7 +210,6 @@ func (w *winogradKernel) pointAt(i, before int) {
 	}
 }
 
-// store stores a row as it is.
 func (w *winogradKernel) store(_ int, x []value) { w.use(x, w.storeRow) }
 
 // storeRow writes the stores of a whole row.
