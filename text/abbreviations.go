@@ -74,8 +74,7 @@ func (sc *scanner) abbreviation(i, end int) (int, bool) {
 	return end + 1, true
 }
 
-// sentenceEnds reports whether the caption ends at j, or a blank and then a capital or a second
-// blank follow.
+// sentenceEnds reports whether the caption ends at j, or a blank and then a capital or a second blank follow.
 func (sc *scanner) sentenceEnds(j int) bool {
 	if strings.TrimSpace(sc.src[j:]) == "" {
 		return true

@@ -25,11 +25,10 @@ type wordCount struct {
 	tags  map[string]int // by Penn tag; nil without a tagger
 }
 
-// BuildVocabulary takes the most frequent tokens of the captions (COCO: as in Fang et al.; MSR-VTT: the
-// paper's 1,087 most common words) without punctuation, the most frequent first and ties in alphabetical
-// order. Count is the number of occurrences. The part of speech is the group of the tag that the word has
-// most often in these captions; on ties, of the first tag in alphabetical order. The result does not depend
-// on the order of the captions.
+// BuildVocabulary takes the most frequent tokens of the captions (COCO: as in Fang et al.; MSR-VTT: the paper's 1,087
+// most common words) without punctuation, the most frequent first and ties in alphabetical order. Count is the number
+// of occurrences. The part of speech is the group of the tag that the word has most often in these captions; on ties,
+// of the first tag in alphabetical order. The result does not depend on the order of the captions.
 func BuildVocabulary(captions iter.Seq[string], o VocabularyOptions) (*Vocabulary, error) {
 	if o.Size < 0 {
 		return nil, fmt.Errorf("vocabulary: size %d, want 0 (all words) or more", o.Size)
@@ -111,9 +110,8 @@ var closedClass = strings.Fields(`
 	am is are was were be been being have has had having do does did doing can could may might must shall should will
 	would ca wo 's 're 've 'll 'd 'm n't not there here`)
 
-// isFunctionWord reports whether a word, in lower case, belongs to the closed classes of English:
-// determiners, prepositions, pronouns, conjunctions and auxiliary verbs. tag is its Penn Treebank tag, empty
-// if unknown.
+// isFunctionWord reports whether a word, in lower case, belongs to the closed classes of English: determiners,
+// prepositions, pronouns, conjunctions and auxiliary verbs. tag is its Penn Treebank tag, empty if unknown.
 func isFunctionWord(word, tag string) bool {
 	return slices.Contains(functionTags, tag) || slices.Contains(closedClass, word)
 }

@@ -20,9 +20,8 @@ type ClassTable struct {
 	given      []int // line of each class, 0 if there was none yet
 }
 
-// NewClassTable reads the header. The column "class" must be there, and all of needed, which are in
-// lower case; in the file case, surrounding space and a byte-order mark do not matter. No column with a
-// name may occur twice.
+// NewClassTable reads the header. The column "class" must be there, and all of needed, which are in lower case; in the
+// file case, surrounding space and a byte-order mark do not matter. No column with a name may occur twice.
 func NewClassTable(r io.Reader, v *Vocabulary, needed ...string) (*ClassTable, error) {
 	t := &ClassTable{csv: csv.NewReader(r), vocabulary: v, line: 1, given: make([]int, v.Len())}
 	t.csv.FieldsPerRecord = -1

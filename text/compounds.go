@@ -103,8 +103,7 @@ func (sc *scanner) number(i int) int {
 	return end
 }
 
-// mixedFraction returns the end of a number such as "1 1/2", or 0. It is one token, and its blank is a
-// no-break space.
+// mixedFraction returns the end of a number such as "1 1/2", or 0. It is one token, and its blank is a no-break space.
 func (sc *scanner) mixedFraction(i int) int {
 	whole := sc.digits(i)
 	if whole == i || whole > i+4 || (sc.at(whole) != ' ' && sc.at(whole) != '-') {

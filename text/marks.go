@@ -86,8 +86,7 @@ func (sc *scanner) joint(i int) int {
 	return i + 1
 }
 
-// ellipsis returns the end of three to five periods, all adjacent or all with one blank between
-// them, or i.
+// ellipsis returns the end of three to five periods, all adjacent or all with one blank between them, or i.
 func (sc *scanner) ellipsis(i int) int {
 	step := 1
 	if sc.at(i+1) == ' ' {

@@ -209,10 +209,9 @@ func context(words []string, i int) string {
 	return "!DIGITS"
 }
 
-// groupOf maps a Penn Treebank tag to the group of the paper's tables: all nouns are NN, all verbs
-// VB, all adjectives JJ, determiners and predeterminers DT, personal and possessive pronouns PRP,
-// prepositions and subordinating conjunctions IN. Everything else (to, that, up, two, very) is
-// Others, as in the vocabulary of Fang et al.
+// groupOf maps a Penn Treebank tag to the group of the paper's tables: all nouns are NN, all verbs VB, all adjectives
+// JJ, determiners and predeterminers DT, personal and possessive pronouns PRP, prepositions and subordinating
+// conjunctions IN. Everything else (to, that, up, two, very) is Others, as in the vocabulary of Fang et al.
 func groupOf(tag string) POS {
 	switch tag {
 	case "NN", "NNS", "NNP", "NNPS":

@@ -7,14 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Tokenizer splits a caption into lower-case Penn Treebank tokens, with the behaviour of Stanford's
-// PTBTokenizer 3.4.1 under -preserveLines -lowerCase on one caption, which the COCO caption tools
-// run: "Don't stop." gives do, n't, stop and a period; double quotation marks become
-// two back quotes or two apostrophes, round brackets -lrb- and -rrb-.
+// Tokenizer splits a caption into lower-case Penn Treebank tokens, with the behaviour of Stanford's PTBTokenizer 3.4.1
+// under -preserveLines -lowerCase on one caption, which the COCO caption tools run: "Don't stop." gives do, n't, stop
+// and a period; double quotation marks become two back quotes or two apostrophes, round brackets -lrb- and -rrb-.
 //
-// Left out, because captions do not have them: e-mail and web addresses, SGML, telephone numbers
-// with blanks, and the rewriting of currency signs and of British spellings. A line break is a
-// blank.
+// Left out, because captions do not have them: e-mail and web addresses, SGML, telephone numbers with blanks, and the
+// rewriting of currency signs and of British spellings. A line break is a blank.
 //
 // The zero value keeps every token. A Tokenizer is a value without state, safe for concurrent use.
 type Tokenizer struct {
@@ -52,9 +50,8 @@ var typographic = strings.NewReplacer(
 	"‘", "'", "’", "'", "ʼ", "'", "“", "``", "”", "''", "…", "...", "–", "--", "—", "--",
 	"½", "1/2", "¼", "1/4", "¾", "3/4", "⅓", "1/3", "⅔", "2/3", "\u00a0", " ", "\u00ad", "")
 
-// captionPunctuation reports whether coco-caption drops the token before it scores captions. Its
-// list names the brackets in capitals, while the tokens are lower case: brackets stay, and so do
-// runs such as "!!".
+// captionPunctuation reports whether coco-caption drops the token before it scores captions. Its list names the
+// brackets in capitals, while the tokens are lower case: brackets stay, and so do runs such as "!!".
 func captionPunctuation(token string) bool {
 	switch token {
 	case "''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";":
@@ -111,8 +108,7 @@ func (sc *scanner) at(i int) byte {
 	return 0
 }
 
-// token reads what starts at i, appends its tokens, and returns the offset after it, always
-// greater than i.
+// token reads what starts at i, appends its tokens, and returns the offset after it, always greater than i.
 func (sc *scanner) token(i int) int {
 	c := sc.src[i]
 	if isSpace(c) {

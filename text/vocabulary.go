@@ -96,8 +96,7 @@ func (v *Vocabulary) Index(word string) (int, bool) {
 	return k, ok
 }
 
-// HasPOS reports whether the words have parts of speech: labels by name have none, and all belong to the
-// group Others.
+// HasPOS reports whether the words have parts of speech: labels by name have none, and all belong to the group Others.
 func (v *Vocabulary) HasPOS() bool {
 	return slices.ContainsFunc(v.words, func(w Word) bool { return w.POS != Others })
 }

@@ -2,10 +2,9 @@ package alike
 
 import "slices"
 
-// Groups lists groups of similar bags: copies, near-duplicates, and bags similar to these in turn. Bags are
-// given by their indices. No group has more than most bags. A larger one, a chain of pictures that look a
-// little alike, is joined again starting from its nearest pairs, each group up to most bags. split is the
-// number of such chains.
+// Groups lists groups of similar bags: copies, near-duplicates, and bags similar to these in turn. Bags are given by
+// their indices. No group has more than most bags. A larger one, a chain of pictures that look a little alike, is
+// joined again starting from its nearest pairs, each group up to most bags. split is the number of such chains.
 func Groups(looks []Look, most int) (groups [][]int, split int) {
 	all := make([]int, len(looks))
 	for i := range all {

@@ -164,8 +164,7 @@ func isFile(path string) (bool, error) {
 }
 
 // cocoID converts the names that lists use for an image of COCO into the ID of its bag: "42", "000000000042",
-// "000000000042.jpg" and "val2014/COCO_val2014_000000000042.jpg" all give "42". Any other name is returned
-// unchanged.
+// "000000000042.jpg" and "val2014/COCO_val2014_000000000042.jpg" all give "42". Any other name is returned unchanged.
 func cocoID(name string) string {
 	digits := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".jpg")
 	digits = digits[strings.LastIndexByte(digits, '_')+1:]

@@ -31,17 +31,15 @@ type Bags struct {
 	Name string // the file, for messages
 	Form Form
 	IDs  []string // identifiers of the bags, unique
-	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty if the file
-	// names none.
+	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty if the file names none.
 	Files    []string
 	Splits   []string // of the clips of MSR-VTT; nil for other forms
 	Captions [][]BagCaption
 	Warnings string // what is unusual, for a log; empty for nothing
 }
 
-// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of
-// MSR-VTT, or the column of a table. If a table has no such column, it is the number of the line of data,
-// from 1.
+// BagCaption is a caption with its identifier, unique in the file: the annotation id of COCO, the sen_id of MSR-VTT, or
+// the column of a table. If a table has no such column, it is the number of the line of data, from 1.
 type BagCaption struct{ ID, Text string }
 
 // Split returns the bags of a split of MSR-VTT.
@@ -139,10 +137,9 @@ func tableForm(path string) Form {
 // picture of the bag, in any order and among others. The names that COCO and MSR-VTT use do too: image_id and video_id,
 // annotation_id and sen_id, file_name. Without a bag, the picture is the bag, also by the names of Flickr8k and
 // Flickr30k: image and caption, or image_name and comment. Cells of CSV have commas, bars, tabs or semicolons between
-// them. Lines such as a.jpg#0, a tab and a caption need no header. In JSON, caption may be
-// a list; an id then names no caption. Lines of a bag need not be together; bags and
-// captions keep the order of the file. A missing bag, an id twice, a picture that another line of the bag contradicts
-// and text that is not UTF-8 are errors that name the line.
+// them. Lines such as a.jpg#0, a tab and a caption need no header. In JSON, caption may be a list; an id then names no
+// caption. Lines of a bag need not be together; bags and captions keep the order of the file. A missing bag, an id
+// twice, a picture that another line of the bag contradicts and text that is not UTF-8 are errors that name the line.
 func ParseBags(name string, form Form, r io.Reader) (*Bags, error) {
 	text := bufio.NewReader(newUTF8Reader(r))
 	if form == "" && beginsArray(text) {

@@ -9,7 +9,6 @@
 //
 // Bags.WriteWithout writes such a file again without some captions.
 //
-// Files are plain, gzipped or, for MSR-VTT, in a zip archive. They are read as streams and are not trusted: a
-// deviation from the format is an error that wraps loader.ErrAnnotations and names file, array, index and
-// byte, or the line.
+// Files are plain, gzipped or, for MSR-VTT, in a zip archive. They are read as streams and are not trusted: a deviation
+// from the format is an error that wraps loader.ErrAnnotations and names file, array, index and byte, or the line.
 package annotation

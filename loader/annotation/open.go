@@ -17,8 +17,7 @@ import (
 	"nmn/loader"
 )
 
-// Limits of a file of annotations, far beyond COCO: 600,000 captions in 70 MB, the longest element
-// below 2 kB.
+// Limits of a file of annotations, far beyond COCO: 600,000 captions in 70 MB, the longest element below 2 kB.
 const (
 	maxFileBytes    = 8 << 30 // after decompression
 	maxElementBytes = 4 << 20 // one element of an array

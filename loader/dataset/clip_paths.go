@@ -40,8 +40,7 @@ type ClipPaths struct {
 
 // FindClips lists the clips that paths name: a video, a picture as a clip of one frame, and a folder, which is searched
 // with all folders in it: for videos, for folders of frames that nmn frames has written, and for pictures. The pictures
-// in one folder are the frames of one clip. Clips come in the order of their paths. That there are none is an
-// error.
+// in one folder are the frames of one clip. Clips come in the order of their paths. That there are none is an error.
 func FindClips(ctx context.Context, paths []string) (_ *ClipPaths, err error) {
 	c := &ClipPaths{}
 	defer func() {
@@ -130,8 +129,7 @@ type clipPathSource struct {
 	maxPixels int
 }
 
-// Frames and Read implement loader.Source. A clip that cannot be used has one frame, whose error gives the
-// reason.
+// Frames and Read implement loader.Source. A clip that cannot be used has one frame, whose error gives the reason.
 func (s clipPathSource) Frames(bag int) int {
 	clip := &s.clips[bag]
 	if clip.from != nil {

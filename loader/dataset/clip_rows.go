@@ -38,8 +38,7 @@ type VideoError struct {
 	Format string // format of the file; empty if its name alone identifies it
 	// Clips is the folder of the videos, and Frames one for their frames.
 	Clips, Frames string
-	// Table is set if labels are in a table and data.images names the frames. Otherwise the frames replace
-	// the folder.
+	// Table is set if labels are in a table and data.images names the frames. Otherwise the frames replace the folder.
 	Table bool
 }
 

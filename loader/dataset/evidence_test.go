@@ -13,8 +13,7 @@ import (
 	"nmn/loader"
 )
 
-// evidenceOf writes evidence for some bags, with names or without: bag i and column c have the value 10·i +
-// c.
+// evidenceOf writes evidence for some bags, with names or without: bag i and column c have the value 10·i + c.
 func evidenceOf(t *testing.T, named bool, words string, ids ...string) string {
 	t.Helper()
 	text := words + "\n"

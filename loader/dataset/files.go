@@ -25,9 +25,8 @@ type sources struct {
 	beside map[string]origin.File // by path
 }
 
-// Files returns the files from which the data were read. Files named by settings have the SHA-256 of their
-// content. Pictures and shards of frames have size and time, and with content also the SHA-256. The result is
-// cached.
+// Files returns the files from which the data were read. Files named by settings have the SHA-256 of their content.
+// Pictures and shards of frames have size and time, and with content also the SHA-256. The result is cached.
 func (d *Splits) Files(ctx context.Context, content bool) (origin.List, error) {
 	s := d.sources
 	s.mutex.Lock()

@@ -219,8 +219,7 @@ func (d *Splits) WithTrueLabels() *Splits {
 	return &clean
 }
 
-// The files of label flips in a run folder, as nmn noise writes them, for the training and the validation
-// split.
+// The files of label flips in a run folder, as nmn noise writes them, for the training and the validation split.
 const (
 	FlipsFile           = "flips.jsonl.gz"
 	ValidationFlipsFile = "flips-validation.jsonl.gz"

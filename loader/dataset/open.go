@@ -22,8 +22,7 @@ import (
 	dense "gorgonia.org/tensor"
 )
 
-// Splits are the splits of the configured data. Validation and test are nil if there are none. Splits must be
-// closed.
+// Splits are the splits of the configured data. Validation and test are nil if there are none. Splits must be closed.
 type Splits struct {
 	Train      *loader.Set // labels may be noisy
 	Validation *loader.Set

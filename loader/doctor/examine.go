@@ -81,8 +81,7 @@ type Overlap struct {
 	Near int `json:"same_look"`
 	// Captions counts bags whose captions, several words in all, mention the same words in the same order.
 	Captions int `json:"same_captions"`
-	// LabelRows counts bags whose combination of labels also occurs in the first split. With few classes that
-	// is usual.
+	// LabelRows counts bags whose combination of labels also occurs in the first split. With few classes that is usual.
 	LabelRows int `json:"same_label_row"`
 }
 

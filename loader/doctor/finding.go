@@ -71,8 +71,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(max(whole, 1)))
 }
 
-// Opening listens to the log while data is opened: that bags are left out, and what readers warn of, goes
-// there.
+// Opening listens to the log while data is opened: that bags are left out, and what readers warn of, goes there.
 type Opening struct {
 	next     slog.Handler
 	missing  []string // bags, with their reason

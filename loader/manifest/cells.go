@@ -17,8 +17,7 @@ type statement struct {
 	column string
 	form   Form
 	words  []string // names of classes by number, of FormIntegers; nil for the numbers themselves
-	// pairs is set if several rows of one picture may each give one of its labels, and pairsAsked if the user
-	// has set it.
+	// pairs is set if several rows of one picture may each give one of its labels, and pairsAsked if the user has set it.
 	pairs, pairsAsked bool
 }
 

@@ -18,8 +18,7 @@ import (
 	"nmn/loader/annotation"
 )
 
-// isInstances matches the names of files of instances in a folder, as COCO has them and as Roboflow writes
-// them.
+// isInstances matches the names of files of instances in a folder, as COCO has them and as Roboflow writes them.
 var isInstances = regexp.MustCompile(`(?i)^(instances.*|_?annotations\.coco)\.json(\.gz)?$`)
 
 func (r *folderReader) instances() []string {
@@ -59,8 +58,7 @@ func (r *folderReader) coco(ctx context.Context) error {
 	return nil
 }
 
-// instancesOf returns the part of a file's name that describes its content: train2017 of
-// instances_train2017.json.
+// instancesOf returns the part of a file's name that describes its content: train2017 of instances_train2017.json.
 func instancesOf(file string) string {
 	base := strings.TrimSuffix(slashed.Base(filepath.ToSlash(file)), ".gz")
 	_, set, _ := strings.Cut(strings.TrimSuffix(base, slashed.Ext(base)), "_")

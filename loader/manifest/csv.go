@@ -273,8 +273,7 @@ type labelColumn struct {
 	name, label string
 }
 
-// single takes the cells that hold one label each. True labels and counts are known of all labels of a row,
-// or of none.
+// single takes the cells that hold one label each. True labels and counts are known of all labels of a row, or of none.
 func (c *csvRows) single(r *record) (err error) {
 	if len(c.labels) > 0 {
 		if r.labels, err = c.holding(c.labels, "if the column holds names, set it "+

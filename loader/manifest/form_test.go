@@ -384,8 +384,7 @@ func TestParse_PairsOfNumbers(t *testing.T) {
 	}
 }
 
-// A table of distinct pictures has one label for each, and rows that are declared to have one do not become
-// pairs.
+// A table of distinct pictures has one label for each, and rows that are declared to have one do not become pairs.
 func TestParse_OneLabelEachIsNoPair(t *testing.T) {
 	const one = "id,path,label\n1,a.jpg,cat\n2,b.jpg,dog\n"
 	if m := parsed(t, one); m.Form != FormSingle || m.Rows[1].ID != "2" || len(m.Lines) != 0 {

@@ -27,8 +27,7 @@ type Manifest struct {
 	Rows    []Row
 	Columns Columns
 
-	// Sources are the files of a folder from which labels were read, relative to File; nil if File is a
-	// single file.
+	// Sources are the files of a folder from which labels were read, relative to File; nil if File is a single file.
 	Sources []string
 
 	// Fields with which a writer gives labels in the form of the source.
@@ -41,8 +40,7 @@ type Manifest struct {
 	Separator    string // separator of names in a cell; empty for forms without one
 	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
 	Mark         string // the x of a table whose empty cells are 0; empty for other tables
-	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first
-	// line there too.
+	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first line there too.
 	Lines []Line
 
 	// Joined maps spellings of labels to the labels in Labels that replace them.
@@ -124,12 +122,10 @@ const (
 	maxRows  = 20_000_000
 )
 
-// Read reads a manifest. It accepts a folder in one of the known forms, the data.yaml of YOLO (for its
-// folder), a file of COCO's instances, and a list of pictures: JSON lines if it begins with {, names and numbers if the
-// first line has these, else CSV. A list may also be one array of objects, or one object of labels by the names of
-// pictures.
-// Files may be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column
-// and the fix.
+// Read reads a manifest. It accepts a folder in one of the known forms, the data.yaml of YOLO (for its folder), a file
+// of COCO's instances, and a list of pictures: JSON lines if it begins with {, names and numbers if the first line has
+// these, else CSV. A list may also be one array of objects, or one object of labels by the names of pictures. Files may
+// be compressed (.gz). Every error about a source wraps ErrAnnotations and names file, line, column and the fix.
 func Read(ctx context.Context, path string, o Options) (*Manifest, error) {
 	o.Words = slices.Clone(o.Words)
 	for i, word := range o.Words {

@@ -233,8 +233,7 @@ func CheckName(name string) error {
 // pairs reports whether rows of one picture may each state one of its labels.
 func (b *builder) pairs() bool { return b.stated != nil && b.stated.pairs }
 
-// earlier returns the earlier row with the same identifier, or with the same picture if rows may give one
-// label each.
+// earlier returns the earlier row with the same identifier, or with the same picture if rows may give one label each.
 func (b *builder) earlier(row *Row, r *record) (at int, ok bool) {
 	if r.id != "" && len(row.Files) == 1 {
 		if at, ok = b.files[row.Files[0]]; ok {
@@ -320,8 +319,7 @@ func (b *builder) finish() {
 	}
 }
 
-// denies reports whether a cell of the column confidence means that the picture does not have the label of
-// its row.
+// denies reports whether a cell of the column confidence means that the picture does not have the label of its row.
 func denies(cell string) bool {
 	confidence, err := strconv.ParseFloat(cell, 64)
 	return err == nil && confidence == 0

@@ -17,9 +17,8 @@ import (
 	"nmn/loader"
 )
 
-// voc reads annotations of Pascal VOC: an XML file for each picture, in a folder Annotations next to
-// JPEGImages, or next to the picture. The split comes from the lists in ImageSets/Main, or else from the
-// folders of the path.
+// voc reads annotations of Pascal VOC: an XML file for each picture, in a folder Annotations next to JPEGImages, or
+// next to the picture. The split comes from the lists in ImageSets/Main, or else from the folders of the path.
 func (r *folderReader) voc(ctx context.Context) error {
 	files := r.labels.withExtension(".xml")
 	if len(files) == 0 {

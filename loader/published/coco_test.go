@@ -186,8 +186,7 @@ func TestCOCO_AnotherFolderWasMeant(t *testing.T) {
 	}
 }
 
-// The training captions of the publication have a known digest; a part of them, and the validation half, have
-// none.
+// The training captions of the publication have a known digest; a part of them, and the validation half, have none.
 func TestCOCO_TrainingCaptionsAreHeldToTheirDigest(t *testing.T) {
 	dir, size := smallCOCO(t)
 	for _, c := range []struct {

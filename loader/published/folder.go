@@ -107,8 +107,7 @@ func cause(err error) error {
 	return err
 }
 
-// first returns the first of some paths in the folder that exists and has the requested type; empty if there
-// is none.
+// first returns the first of some paths in the folder that exists and has the requested type; empty if there is none.
 func (f *Folder) first(directory bool, names ...string) string {
 	for _, name := range names {
 		path := filepath.Join(f.Dir, filepath.FromSlash(name))

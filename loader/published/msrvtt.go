@@ -57,10 +57,9 @@ var (
 
 var clipEndings = []string{".mp4", ".avi", ".mkv", ".webm", ".mov"}
 
-// MSRVTT checks a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in its original archive),
-// and the clips in TrainValVideo, videos or clips, or their frames in frames as nmn frames writes them.
-// Annotations and clips of the test split are optional; they are checked if they are there. Findings and
-// errors are as for COCO.
+// MSRVTT checks a folder of MSR-VTT: train_val_videodatainfo.json (plain, .gz, or in its original archive), and the
+// clips in TrainValVideo, videos or clips, or their frames in frames as nmn frames writes them. Annotations and clips
+// of the test split are optional; they are checked if they are there. Findings and errors are as for COCO.
 func MSRVTT(ctx context.Context, dir string, want MSRVTTSize) (*Folder, error) {
 	f, ok := open("msrvtt", dir, msrvttJSON+" and the folder TrainValVideo")
 	if !ok || f.elsewhere("MSR-VTT", holdsMSRVTT,

@@ -68,8 +68,7 @@ func TestFolder_TellsWhichFilesAreAsPublished(t *testing.T) {
 	}
 }
 
-// The paper does not use the test clips: annotations that name them too require none of them, and none is
-// missing.
+// The paper does not use the test clips: annotations that name them too require none of them, and none is missing.
 func TestMSRVTT_ClipsOfTestNeedNotBeThere(t *testing.T) {
 	dir, size := smallMSRVTT(t)
 	remove(t, dir, msrvttTest)

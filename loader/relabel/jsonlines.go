@@ -136,11 +136,10 @@ func withValue(line []byte, key, value string) ([]byte, error) {
 	return slices.Concat(line[:start], []byte(value), line[end:]), nil
 }
 
-// Clips writes a file of labels of clips as loader.WriteClipLabels writes it, with corrected labels by name.
-// Lines with unchanged labels remain byte for byte. In other lines everything but the labels remains.
-// Captions cannot be corrected, so if labels come from captions, the labels of all lines are written by name
-// instead, and l needs the rows of all clips; the captions and their counts are left out. rows counts the
-// lines that have changed.
+// Clips writes a file of labels of clips as loader.WriteClipLabels writes it, with corrected labels by name. Lines with
+// unchanged labels remain byte for byte. In other lines everything but the labels remains. Captions cannot be
+// corrected, so if labels come from captions, the labels of all lines are written by name instead, and l needs the rows
+// of all clips; the captions and their counts are left out. rows counts the lines that have changed.
 func Clips(ctx context.Context, from string, captioned bool, l Labels, to string) (rows int, err error) {
 	return l.rewrite(ctx, from, to, func(in io.Reader, out io.Writer) (int, error) {
 		return editLines(in, out, func(line []byte, number int) (edited []byte, other bool, err error) {
