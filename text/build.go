@@ -10,13 +10,11 @@ import (
 
 // VocabularyOptions say which words of the captions become classes.
 type VocabularyOptions struct {
-	Size     int     // most words, the most frequent first; 0: all
-	MinCount int     // only words that occur at least so often; below 1 is 1
-	Tagger   *Tagger // gives the parts of speech; nil: every word is Others
-	// NoFunctionWords leaves out what isFunctionWord finds.
-	NoFunctionWords bool
-	// Exclude lists words that never become classes, for example {"a", "the"}.
-	Exclude []string
+	Size            int      // most words, the most frequent first; 0: all
+	MinCount        int      // only words that occur at least so often; below 1 is 1
+	Tagger          *Tagger  // gives the parts of speech; nil: every word is Others
+	NoFunctionWords bool     // leaves out what isFunctionWord finds
+	Exclude         []string // words that never become classes, for example {"a", "the"}
 }
 
 // wordCount is what BuildVocabulary keeps of a word.

@@ -18,9 +18,8 @@ import (
 
 // SetOptions say how captions of pictures become a Set.
 type SetOptions struct {
-	CaptionsPerSample int // the first captions that are used
-	// Images is the folder in which every picture must have its file; "" checks none.
-	Images string
+	CaptionsPerSample int    // the first captions that are used
+	Images            string // folder in which every picture must have its file; "" checks none
 	// Missing is called for each picture whose file is not in Images; the picture is then left out. Nil
 	// makes a missing file an error that wraps fs.ErrNotExist.
 	Missing func(file string)
@@ -94,10 +93,9 @@ var ErrNoClips = errors.New("there are no such clips")
 
 // ClipOptions say which clips of a split of MSR-VTT become a Set, and how.
 type ClipOptions struct {
-	Split             string // train, validate or test
-	CaptionsPerSample int    // the first captions by sen_id that are used
-	// Has returns why the frames of a clip cannot be used, nil if they can.
-	Has func(clip string) error
+	Split             string                  // train, validate or test
+	CaptionsPerSample int                     // the first captions by sen_id that are used
+	Has               func(clip string) error // returns why the frames of a clip cannot be used; nil if they can
 	// LeftOut is called for each clip that is left out because it has no captions, or no frames according to
 	// Has. Nil makes it an error.
 	LeftOut func(clip string, err error)

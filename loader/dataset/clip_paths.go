@@ -17,14 +17,12 @@ import (
 
 // ClipPath is a clip that a path leads to.
 type ClipPath struct {
-	Path string // path of its video or of the folder of its frames
-	// Video is the file of a clip whose frames were not taken yet; empty for others.
-	Video string
+	Path  string // path of its video or of the folder of its frames
+	Video string // file of a clip whose frames were not taken yet; empty for others
 	// Frames are the files of its frames, in order. A folder that nmn frames has written is read through its
 	// index instead.
 	Frames []string
-	// Err is why the clip cannot be used; nil if it can.
-	Err error
+	Err    error // why the clip cannot be used; nil if it can
 
 	from *loader.ClipSource // the folder of frames, if there is an index
 	bag  int
@@ -32,9 +30,8 @@ type ClipPath struct {
 
 // ClipPaths are clips without labels. They must be closed.
 type ClipPaths struct {
-	Clips []ClipPath
-	// Skipped are files of folders that are neither videos nor pictures, less hidden ones.
-	Skipped []string
+	Clips   []ClipPath
+	Skipped []string // files of folders that are neither videos nor pictures, less hidden ones
 	opened  []*loader.Clips
 }
 

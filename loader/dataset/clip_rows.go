@@ -33,11 +33,10 @@ type Taking struct {
 
 // VideoError means that training data name videos whose frames were not taken yet.
 type VideoError struct {
-	Where  string // a row of a table, or a file
-	Video  string
-	Format string // format of the file; empty if its name alone identifies it
-	// Clips is the folder of the videos, and Frames one for their frames.
-	Clips, Frames string
+	Where         string // a row of a table, or a file
+	Video         string
+	Format        string // format of the file; empty if its name alone identifies it
+	Clips, Frames string // the folder of the videos, and one for their frames
 	// Table is set if labels are in a table and data.images names the frames. Otherwise the frames replace the folder.
 	Table bool
 }

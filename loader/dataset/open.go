@@ -160,10 +160,8 @@ func whereItStarted(err error, path string) error {
 
 // Options are inputs of Open that are not part of the configuration.
 type Options struct {
-	// Log takes warnings about files, and what was read from them; nil for nowhere.
-	Log *slog.Logger
-	// LabelMemory bounds the labels of training clips that are held in memory, in MiB.
-	LabelMemory int
+	Log         *slog.Logger // takes warnings about files, and what was read from them; nil for nowhere
+	LabelMemory int          // bounds the labels of training clips that are held in memory, in MiB
 	// Unusable finds the training bags that cannot be used, in their order, which are then left out; nil for none.
 	Unusable func(context.Context, *loader.Set) ([]loader.BadSample, error)
 }

@@ -20,25 +20,19 @@ type Split struct {
 type Options struct {
 	// Sample is the number of pictures of each split that are decoded, drawn at random by Seed; 0 decodes
 	// all. Every file is read whatever it is.
-	Sample  int
-	Seed    uint64
-	Workers int // goroutines that read and decode, at least 1
-	// MaxPixels and MaxBadSamples are the run's limits.
-	MaxPixels, MaxBadSamples int
-	// Orientation is how the run handles the orientation of pictures.
-	Orientation picture.Orientation
-	// InputSize is the height and width of the network's input in pixels, 0 if it has none.
-	InputSize int
+	Sample                   int
+	Seed                     uint64
+	Workers                  int                 // goroutines that read and decode, at least 1
+	MaxPixels, MaxBadSamples int                 // the run's limits
+	Orientation              picture.Orientation // how the run handles the orientation of pictures
+	InputSize                int                 // height and width of the network's input in pixels, 0 if it has none
 	// Missing is set if the run accepts missing features, Standardise if it standardises features.
 	Missing, Standardise bool
-	// Named is set if the user has named the classes, so that a run accepts labels that look like lists.
-	Named bool
+	Named                bool // the user has named the classes: a run accepts labels that look like lists
 	// Found, where not nil, is called with what labels and identifiers show, before pictures or rows are read.
-	Found func([]Finding)
-	// JoinLabels is set if classes come from labels that data.join_labels can join.
-	JoinLabels bool
-	// Progress, where not nil, is called with how far a pass is. Calls do not overlap.
-	Progress func(Progress)
+	Found      func([]Finding)
+	JoinLabels bool           // classes come from labels that data.join_labels can join
+	Progress   func(Progress) // where not nil, is called with how far a pass is; calls do not overlap
 }
 
 // Progress is how far a pass over pictures or rows is.
@@ -73,8 +67,7 @@ type SplitReport struct {
 type Overlap struct {
 	First  string `json:"first"`
 	Second string `json:"second"`
-	// IDs is 0 if bags are named only by their row number.
-	IDs int `json:"same_id"`
+	IDs    int    `json:"same_id"` // 0 if bags are named only by their row number
 	// Content counts pictures with the same bytes, or rows of features with the same numbers.
 	Content int `json:"same_content"`
 	// Near counts bags of the second with a picture that looks like one of the first, of other bytes.

@@ -22,12 +22,11 @@ var weights = []Weight{Error, Warning, Note}
 
 // Finding is one thing that was found, with what to do about it.
 type Finding struct {
-	Weight Weight `json:"weight"`
-	Kind   string `json:"kind"` // for machines, such as "duplicates-across"
-	Text   string `json:"text"`
-	Cure   string `json:"cure"` // a flag, a command or a deed
-	// Examples are some of the bags, files or words that it is about.
-	Examples []string `json:"examples,omitempty"`
+	Weight   Weight   `json:"weight"`
+	Kind     string   `json:"kind"` // for machines, such as "duplicates-across"
+	Text     string   `json:"text"`
+	Cure     string   `json:"cure"`               // a flag, a command or a deed
+	Examples []string `json:"examples,omitempty"` // some of the bags, files or words that it is about
 }
 
 // Sort orders findings by weight, and keeps the order within a weight.

@@ -20,8 +20,7 @@ type Pictures struct {
 	Grey       int            `json:"grey"`
 	Odd        int            `json:"odd_aspect"` // longer than three times their other side
 	Small      int            `json:"small"`      // both sides below half of the network's input
-	// stored otherwise than they are looked at (Exif orientation), of all files
-	Turned int `json:"turned"`
+	Turned     int            `json:"turned"`     // stored turned or mirrored (Exif orientation), of all files
 	Copies
 	// Near counts bags that look like an earlier one of the split but have other bytes.
 	Near     int          `json:"near_duplicates"`

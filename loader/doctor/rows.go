@@ -24,9 +24,8 @@ type Rows struct {
 
 // Features are the columns, as the training split has them.
 type Features struct {
-	Width int `json:"features"`
-	// Constant columns are numbered from 1.
-	Constant []int `json:"constant_columns"`
+	Width    int   `json:"features"`
+	Constant []int `json:"constant_columns"` // numbered from 1
 	// Least and Most are the standard deviations of the columns that vary least and most, without constant
 	// ones; LargestMean is the largest mean by magnitude.
 	Least       float64 `json:"least_deviation"`

@@ -19,16 +19,15 @@ import (
 // jsonRows reads a manifest as JSON lines: {"path": "a.jpg", "labels": ["dog"], "split": "train"}. The rows may also be
 // the elements of one array.
 type jsonRows struct {
-	lines *bufio.Scanner
-	whole *wholeJSON // in place of lines
-	line  int
-	row   int             // number of the row of whole, from 1
-	seen  map[string]bool // keys
-	keys  []string        // keys of the last row
-	find  columnFinder    // among them
-	o     Options
-	// confidence is the key of the confidence of rows with one label; empty for none.
-	confidence string
+	lines      *bufio.Scanner
+	whole      *wholeJSON // in place of lines
+	line       int
+	row        int             // number of the row of whole, from 1
+	seen       map[string]bool // keys
+	keys       []string        // keys of the last row
+	find       columnFinder    // among them
+	o          Options
+	confidence string     // key of the confidence of rows with one label; empty for none
 	key        string     // key of the labels, in the rows so far
 	stated     *statement // form of labels that are no arrays; nil while there were none
 	survey     *survey    // collects labels while their form is unknown

@@ -43,8 +43,7 @@ type Manifest struct {
 	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first line there too.
 	Lines []Line
 
-	// Joined maps spellings of labels to the labels in Labels that replace them.
-	Joined map[string]string
+	Joined map[string]string // spellings of labels, with the labels in Labels that replace them
 
 	Repeated int // rows that repeat an earlier one
 	Denied   int // rows that give no label because of Confidence
