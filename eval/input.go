@@ -14,10 +14,8 @@ import (
 
 // Errors that a caller may act on; every error of this package about its input wraps one of them.
 var (
-	// ErrShape reports matrices whose sizes disagree.
-	ErrShape = errors.New("sizes disagree")
-	// ErrValue reports NaN or a value outside its range.
-	ErrValue = errors.New("value not allowed")
+	ErrShape = errors.New("sizes disagree")    // reports matrices whose sizes disagree
+	ErrValue = errors.New("value not allowed") // reports NaN or a value outside its range
 )
 
 // Input holds a model's scores for N bags and K classes, and the labels to compare them with. All matrices

@@ -18,9 +18,8 @@ type OneClass struct {
 }
 
 const (
-	topFive = 5
-	// mostConfusion is the largest number of classes whose confusion is kept.
-	mostConfusion = 200
+	topFive       = 5
+	mostConfusion = 200 // the largest number of classes whose confusion is kept
 )
 
 // oneClass adds the measures of exclusive classes, and replaces the log loss by that of the one class.

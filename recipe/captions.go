@@ -25,9 +25,8 @@ const CaptionsFolder = "captions"
 const CaptionScoresFile = "oof-captions.csv"
 
 const (
-	netFolder = "net" // of a stage 1 that went on with what the captions say, in CaptionsFolder
-	// doubtBelow is the probability to belong to its picture below which a caption counts as foreign.
-	doubtBelow = .5
+	netFolder  = "net" // of a stage 1 that went on with what the captions say, in CaptionsFolder
+	doubtBelow = .5    // the probability to belong to its picture below which a caption counts as foreign
 	// memorised is the share of the foreign captions that scores must find at least, of those that scores find which know
 	// nothing of a bag's labels. Scores that know them by heart take foreign captions for the bag's own.
 	memorised = .8

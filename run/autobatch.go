@@ -15,14 +15,11 @@ import (
 
 // What an automatic batch size goes by.
 const (
-	// memoryShare is how much of the free memory a step may fill.
-	memoryShare = .8
-	// enoughSteps is how many steps an epoch keeps at least: larger batches teach less in as many epochs.
-	enoughSteps = 50
+	memoryShare = .8 // how much of the free memory a step may fill
+	enoughSteps = 50 // how many steps an epoch keeps at least: larger batches teach less in as many epochs
 	mostBags    = 1024
 	fewestTried = 8
-	// fastEnough is the share of the best speed from which a smaller batch is taken.
-	fastEnough = .95
+	fastEnough  = .95 // the share of the best speed from which a smaller batch is taken
 	// A candidate is timed for at most candidateSteps steps, and starts none after candidateTime.
 	candidateSteps = 4
 	candidateTime  = 2 * time.Second

@@ -16,15 +16,12 @@ import (
 
 // What an estimate without steps goes by.
 const (
-	// shortStep is the work of a step that is made, in FLOP: a second has some of them on any CPU.
-	shortStep = 10e9
-	// shortTime is how long they are timed.
-	shortTime = time.Second
+	shortStep = 10e9        // the work of a step that is made, in FLOP: a second has some of them on any CPU
+	shortTime = time.Second // how long they are timed
 	// probeFC bounds the fully connected layers of the net whose pass is timed. VGG16's have nine tenths of its
 	// parameters and a hundredth of its operations.
-	probeFC = 256
-	// probePasses are timed, and the fastest counts. The first makes buffers.
-	probePasses = 2
+	probeFC     = 256
+	probePasses = 2 // timed; the fastest counts, the first makes buffers
 	// parameterBytes are moved for each parameter of a step: the weight is read twice, and gradient, weight, momentum and
 	// average are read and written.
 	parameterBytes = 40

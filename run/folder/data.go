@@ -12,10 +12,8 @@ import (
 )
 
 const (
-	// DataFile is the file of a run folder that says which files the run learns from.
-	DataFile = "data.tsv"
-	// ResultFile is the file of a run folder that is written last.
-	ResultFile = "result.json"
+	DataFile   = "data.tsv"    // the file of a run folder that says which files the run learns from
+	ResultFile = "result.json" // the file of a run folder that is written last
 )
 
 // SameData refuses a folder whose run began with other files than those that there are now, and names the first one

@@ -28,13 +28,10 @@ type Export struct {
 }
 
 const (
-	exportEvery = 15 * time.Second
-	// pushTimeout is how long one push may take.
-	pushTimeout = 5 * time.Second
-	// lastPushes is how often the state at the end is pushed until it arrives.
-	lastPushes = 2
-	// longestReply is the most that is read of a gateway's reply.
-	longestReply = 1 << 10
+	exportEvery  = 15 * time.Second
+	pushTimeout  = 5 * time.Second // how long one push may take
+	lastPushes   = 2               // how often the state at the end is pushed until it arrives
+	longestReply = 1 << 10         // the most that is read of a gateway's reply
 	pushJob      = "nmn"
 )
 
