@@ -157,9 +157,8 @@ func (f *fold) keep(dir string, e *train.Evaluated) error {
 	meta := map[string]string{epochKey: fmt.Sprintf("%.17g", float64(loss))}
 	held := len(f.plan.HeldOut(f.number))
 	logits := e.Scores.LogitsOf(held)
-	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta,
-		[]safetensors.Tensor{{Name: logitsName, DType: safetensors.F32, Shape: []int{held, len(logits) / held},
-			Data: logits}})
+	_, err := safetensors.WriteFile(epochFile(dir, e.Epoch), meta, []safetensors.Tensor{{Name: logitsName,
+		DType: safetensors.F32, Shape: []int{held, len(logits) / held}, Data: logits}})
 	return err
 }
 

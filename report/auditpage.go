@@ -197,8 +197,7 @@ func NewClassPage(name string, r *multiclass.Report, items int, picture func(row
 	open := r.Open()
 	p := &AuditPage{Name: name, Exclusive: true, Items: []AuditItem{}, Images: []template.URL{},
 		Counts: audit.Counts{Bags: r.Rows, Labels: r.Known(), Audited: r.Known(), Suspects: len(r.Suspects),
-			Open: len(open), Classes: len(r.Classes)},
-		Summary: []string{classSuspectNote(r), noiseNote(r)}}
+			Open: len(open), Classes: len(r.Classes)}, Summary: []string{classSuspectNote(r), noiseNote(r)}}
 	if left := len(r.Suspects) - len(open) - decidedSuspects(r); left > 0 {
 		p.Summary = append(p.Summary, fmt.Sprintf("The page leaves out %d of them, because no other class is more "+
 			"probable.", left))

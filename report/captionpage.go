@@ -102,9 +102,8 @@ func NewCaptionPage(name string, r *misplaced.Report, o CaptionPageOptions) *Cap
 			bags[at[0]] = b
 		}
 		caption := r.Captions[at[0]][at[1]]
-		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)),
-			Bag: b, At: p.Bags[b].at[at[1]], Own: r.Own[at[0]][at[1]],
-			Dropped: r.Dropped[at[0]][at[1]], Fingerprint: misplaced.Fingerprint(caption.Text),
+		item := CaptionItem{ID: caption.ID, Label: visible.Line(shortened(caption.ID, 80)), Bag: b, At: p.Bags[b].at[at[1]],
+			Own: r.Own[at[0]][at[1]], Dropped: r.Dropped[at[0]][at[1]], Fingerprint: misplaced.Fingerprint(caption.Text),
 			Against: []string{}, Lacks: []string{}}
 		has, lacks := r.Against(at[0], at[1], misplaced.ReasonsShown)
 		for _, word := range has {

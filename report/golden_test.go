@@ -72,8 +72,7 @@ func drawnResult(ap float64) *eval.Result {
 		human := &eval.Agreement{AP: n, Precision: .7, Recall: .4, PrecisionAtHumanRecall: n + .1, Mentions: 40}
 		word := &eval.WordLabels{Positives: 20 + i, AP: n, StableAP: n, F1: n - .1}
 		r.Words = append(r.Words, eval.Word{
-			Word: w, POS: text.POS(i).String(), WordMeasures: eval.WordMeasures{Human: human, Labels: word,
-				Truth: word},
+			Word: w, POS: text.POS(i).String(), WordMeasures: eval.WordMeasures{Human: human, Labels: word, Truth: word},
 			Q01: .3 + eval.Number(i)/10, Q10: .1, T01: .34, T10: eval.Undefined(),
 		})
 	}
@@ -157,8 +156,7 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 	folder := t.TempDir()
 	result := drawnResult(.6)
 	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: nmnFD, MIL: true, Noise: .4, Seed: 7,
-		Result: result,
-		Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
+		Result: result, Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
 	check(t, WriteRun(folder, r))
 	page := value(os.ReadFile(filepath.Join(folder, HTMLFile)))(t)

@@ -24,8 +24,7 @@ func noiseOf(words int, featureDependent bool) *NoiseReport {
 			q := scale * float64(c+1) / float64(words)
 			list[c] = WordRate{Word: fmt.Sprintf("word%03d", c), Rate: eval.Number(q), True: eval.Undefined()}
 			if featureDependent {
-				list[c].Spread = &rates.Spread{Mean: q, SD: q / 10, Quantiles: [5]float64{.8 * q, .9 * q, q, 1.1 * q,
-					1.2 * q}}
+				list[c].Spread = &rates.Spread{Mean: q, SD: q / 10, Quantiles: [5]float64{.8 * q, .9 * q, q, 1.1 * q, 1.2 * q}}
 			}
 		}
 		list[words-1].Word = markup

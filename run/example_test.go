@@ -129,8 +129,7 @@ func ExampleModel() {
 		log.Fatal(err)
 	}
 	fmt.Println(extracted[0].Rows, "row of", extracted[0].Features, "features of layer", extracted[0].Layer)
-	result, err := model.Evaluate(ctx, run.EvaluateOptions{Options: eval.Options{Threshold: .5, TopK: 3},
-		Split: "test"})
+	result, err := model.Evaluate(ctx, run.EvaluateOptions{Options: eval.Options{Threshold: .5, TopK: 3}, Split: "test"})
 	if err != nil {
 		log.Fatal(err)
 	}

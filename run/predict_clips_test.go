@@ -68,8 +68,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 		"mil, in chunks":  {"net.mil=true", "train.batch_size_mil=4", "train.chunk_frames=2"},
 		"means":           {"data.video_level=video", "train.batch_size=4"},
 		"backbone, means": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32"},
-		"backbone, mil": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32",
-			"net.mil=true"},
+		"backbone, mil":   {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32", "net.mil=true"},
 		"backbone, frames": {"net.backbone=" + weights, "net.arch=mlp", "net.hidden=[]", "net.input_size=32",
 			"data.video_level=frame"},
 	} {

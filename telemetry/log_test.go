@@ -18,9 +18,8 @@ import (
 
 func stepDone(step int) train.StepDone {
 	return train.StepDone{Progress: train.Progress{Epoch: 2, Step: step, Steps: 100, Loss: 1.5, LearningRate: 1e-3,
-		GradNorm: 7,
-		DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true}, Bags: 8,
-		Images: 16}
+		GradNorm: 7, DataWait: 250 * time.Millisecond, Duration: 500 * time.Millisecond, DeviceBytes: 4096, Log: true},
+		Bags: 8, Images: 16}
 }
 
 func evaluated(t *testing.T, step int) train.Evaluated {

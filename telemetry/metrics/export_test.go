@@ -135,8 +135,7 @@ func TestExport_PushesTheEnd(t *testing.T) {
 	server := httptest.NewServer(gateway)
 	defer server.Close()
 	x, err := StartExport(Export{Push: server.URL, Run: "fd", Every: time.Hour, Log: new(logged).logger(),
-		within: time.Hour},
-		registry)
+		within: time.Hour}, registry)
 	must(t, err)
 	waitFor(t, "push", func() bool { return gateway.count() == 1 })
 	m.Enter(Finished)
