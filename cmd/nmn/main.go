@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+	"time"
 
 	_ "nmn/format/parquet"
 	"nmn/internal/memory"
@@ -17,7 +18,9 @@ func main() {
 	ctx, end := context.WithCancelCause(context.Background())
 	stop := endOnSignals(end)
 	leave := endWithCaller(end, os.Getenv(scratchVariable), os.Stdin)
-	code := execute(ctx, os.Args[1:], systemTerminal(end))
+	t := systemTerminal(end)
+	onSlowEnd(ctx, 3*time.Second, t.sayEnding)
+	code := execute(ctx, os.Args[1:], t)
 	stop()
 	leave() // the caller has ended: its error has no reader
 	os.Exit(code)

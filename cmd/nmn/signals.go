@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // ended is the cause of a context that was ended from outside: by a signal, or by a reader of output that has gone.
@@ -53,6 +55,18 @@ func endOnSignals(end context.CancelCauseFunc) (stop func()) {
 		signal.Stop(signals)
 		signal.Stop(broken)
 		close(over)
+	}
+}
+
+// onSlowEnd calls say if the program still runs for a while after ctx has ended.
+func onSlowEnd(ctx context.Context, while time.Duration, say func()) {
+	context.AfterFunc(ctx, func() { time.AfterFunc(while, say) })
+}
+
+// sayEnding tells the user of a terminal why the program still runs: a step of a large net takes minutes on a CPU.
+func (t *terminal) sayEnding() {
+	if t.interactive(t.err) {
+		fmt.Fprintln(t.err, "\nnmn: finishes its step before it ends; press Ctrl-C again to end at once, without saving")
 	}
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -102,4 +103,18 @@ func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitUnread || stderr.String() != "" {
 		t.Errorf("ended with %v and says %q, want exit code %d and nothing", cmd.ProcessState, stderr, exitUnread)
 	}
+}
+
+// A step of a large net takes minutes, and the user learns why nothing happens.
+func TestOnSlowEnd_SaysSoOnceTheProgramIsToEnd(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	said := make(chan struct{})
+	onSlowEnd(ctx, 0, func() {
+		if ctx.Err() == nil {
+			t.Error("the program was not asked to end")
+		}
+		close(said)
+	})
+	end()
+	<-said
 }
