@@ -3,10 +3,12 @@ package loader
 import (
 	"context"
 	"errors"
-	"nmn/internal/parallel"
+	"slices"
 	"strconv"
 
 	dense "gorgonia.org/tensor"
+
+	"nmn/internal/parallel"
 )
 
 // Rows reads, one bag at a time, the data that a Set's IDs and matrices hold for all bags. It must be safe
@@ -130,4 +132,91 @@ func (s *Set) EachRow(ctx context.Context, visit func(bag int, row *Row) error) 
 		}
 	}
 	return nil
+}
+
+// LabelsAsTruth returns the set with its labels as the true labels too, unless it already has true ones.
+// Noise that is injected later leaves the true labels as they are.
+func (s *Set) LabelsAsTruth() *Set {
+	if s.KnowsTruth() {
+		return s
+	}
+	if s.Rows != nil {
+		return s.WithRows(truthRows{s.Rows, func(row *Row) {
+			row.Truth, row.Known = append(row.Truth[:0], row.Labels...), true
+		}})
+	}
+	known := *s
+	known.Truth = known.Labels
+	return &known
+}
+
+// TruthAsLabels returns the set with its true labels in place of its labels. The set must have them.
+func (s *Set) TruthAsLabels() *Set {
+	relabelled := *s
+	if s.Rows != nil {
+		relabelled = *s.WithRows(truthRows{s.Rows, func(row *Row) { row.Labels = append(row.Labels[:0], row.Truth...) }})
+	}
+	relabelled.Name, relabelled.Labels, relabelled.CaptionsInUse = s.Name+", true labels", s.Truth, nil
+	return &relabelled
+}
+
+// truthRows are rows with true labels, made of others by change.
+type truthRows struct {
+	Rows
+	change func(*Row)
+}
+
+func (r truthRows) Read(ctx context.Context, bag int, row *Row) error {
+	err := r.Rows.Read(ctx, bag, row)
+	r.change(row)
+	return err
+}
+
+func (truthRows) KnowsTruth() bool { return true }
+
+// HeldBytes is the memory that the labels of a set would take once they are held: two or three matrices of
+// bags by classes, captions aside.
+func (s *Set) HeldBytes() int64 { return 3 * int64(s.Len()) * int64(s.Vocabulary.Len()) }
+
+// Hold reads the labels of a set with Rows into memory. Its epochs equal the epochs of the set with Rows:
+// training does not depend on where the labels are. A set with its labels in memory is returned as it is.
+func Hold(ctx context.Context, s *Set) (*Set, error) {
+	if s.Rows == nil {
+		return s, nil
+	}
+	n, k := s.Len(), s.Vocabulary.Len()
+	blank := func() *dense.Dense { return Matrix(make([]uint8, n*k), k) }
+	held := *s
+	held.Rows, held.survey = nil, nil
+	held.IDs, held.Labels = make([]string, n), blank()
+	captions, mentioned := make([][][]int32, n), s.CaptionsPerSample > 0
+	if s.KnowsTruth() {
+		held.Truth = blank()
+	}
+	if s.CaptionsPerSample > 0 {
+		held.Counts = blank()
+	}
+	err := s.EachRow(ctx, func(bag int, row *Row) error {
+		held.IDs[bag] = row.ID
+		labels := matrixRow(held.Labels, bag)
+		for _, class := range row.Labels {
+			labels[class] = 1
+		}
+		for _, of := range row.Counts {
+			matrixRow(held.Counts, bag)[of.Class] = of.Captions
+		}
+		for _, class := range row.Truth {
+			matrixRow(held.Truth, bag)[class] = 1
+		}
+		mentioned = mentioned && (row.Captions != nil || len(row.Counts) == 0)
+		captions[bag] = slices.Clone(row.Captions)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if mentioned {
+		held.Captions = captions
+	}
+	return &held, nil
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/internal/rng"
-
 	dense "gorgonia.org/tensor"
+
+	"nmn/internal/rng"
 )
 
 // Subset returns a new Set of the given bags in the given order, with their labels, truth, counts,
@@ -137,4 +137,25 @@ func ShuffledByID(ids []string, seed uint64) []int {
 	stream := rng.New(seed)
 	stream.Shuffle(order)
 	return order
+}
+
+// The splits of a data set, named as in MSR-VTT's annotations; sets use these names too.
+const (
+	TrainSplit      = "train"
+	ValidationSplit = "validate"
+	TestSplit       = "test"
+)
+
+// SplitNamed finds the split that a list means by a name: train or training, validation, validate, valid,
+// val or dev, and test, in either case.
+func SplitNamed(name string) (split string, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "train", "training":
+		return TrainSplit, true
+	case "validation", "validate", "valid", "val", "dev":
+		return ValidationSplit, true
+	case "test":
+		return TestSplit, true
+	}
+	return "", false
 }

@@ -1,7 +1,9 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -63,5 +65,53 @@ func TestFile_SyncsBeforeTheOldOneIsKept(t *testing.T) {
 		if !slices.Equal(r.calls, want) || Exists(previous) != (failing == "") {
 			t.Errorf("failing %q: calls %q, want %q; the old one is kept: %v", failing, r.calls, want, Exists(previous))
 		}
+	}
+}
+
+// unwritable is content that cannot be written.
+type unwritable struct{ err error }
+
+func (u unwritable) WriteTo(io.Writer) (int64, error) { return 0, u.err }
+
+func TestSaveFrom_WritesTheWholeOrNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.txt")
+	check(t, SaveFrom(path, "the words", bytes.NewBufferString("a\nb\n")))
+	broken := errors.New("word 3 is empty")
+	if err := SaveFrom(path, "the words", unwritable{broken}); err != broken {
+		t.Errorf("error %v, want the content's", err)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "a\nb\n" {
+		t.Errorf("%q (%v)", content, err)
+	}
+	err := SaveFrom(filepath.Join(path, "below"), "the words", new(bytes.Buffer))
+	if err == nil || !strings.HasPrefix(err.Error(), `cannot write the words "`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStream_AppearsWholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	long := strings.Repeat("a row\n", 50_000)
+	check(t, Stream(path, 0o644, func(w io.Writer) error {
+		_, err := io.WriteString(w, long)
+		return err
+	}))
+	wantContent(t, path, long)
+	broken := errors.New("no more rows")
+	err := Stream(path, 0o644, func(w io.Writer) error {
+		_, _ = io.WriteString(w, long+long)
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "rows.csv") {
+		t.Errorf("%v, want one that names the file", err)
+	}
+	wantContent(t, path, long)
+	wantNames(t, filepath.Dir(path), "rows.csv")
+	if err := Stream(filepath.Join(path, "below"), 0o644, func(io.Writer) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "below") {
+		t.Errorf("below a file: %v", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
 	}
 }

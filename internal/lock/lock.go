@@ -1,3 +1,5 @@
+// Package lock keeps other processes away from files that one process is writing. The kernel holds the locks
+// and releases them when their process ends in any way, so none is left over.
 package lock
 
 import (
@@ -246,3 +248,10 @@ func (l *Lock) shared(path string) error {
 	return fmt.Errorf("%v has written to %s at the same time: the file system does not keep locks between them, and what "+
 		"was written cannot be trusted: %w", other, filepath.Dir(path), ErrUnsupported)
 }
+
+var (
+	// ErrHeld is wrapped by errors about a lock that another process holds, or another part of this one.
+	ErrHeld = errors.New("another process holds the lock")
+	// ErrUnsupported is wrapped by errors about a system, or a file system such as some network ones, without locks.
+	ErrUnsupported = errors.New("there are no locks here")
+)

@@ -3,7 +3,10 @@ package setting
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -106,5 +109,140 @@ func TestSchema_HoldsTheDeclarations(t *testing.T) {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("no %s in %s", want, data)
 		}
+	}
+}
+
+func TestValues_AreThoseOfSingleSettings(t *testing.T) {
+	type rate struct {
+		Share float64 `yaml:"share"`
+	}
+	type section struct {
+		First []int `yaml:"first,flow"`
+		rate  `yaml:",inline"`
+		Rate  rate `yaml:"rate"`
+	}
+	config := struct {
+		Data   section `yaml:"data,omitempty"`
+		Hidden int     `yaml:"-"`
+	}{Data: section{First: []int{3}, Rate: rate{.5}}}
+	want := map[string]any{"data.first": []int{3}, "data.share": 0., "data.rate.share": .5}
+	if got := Values(&config); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestErrorf_NamesTheSettingAndKeepsTheCause(t *testing.T) {
+	err := fmt.Errorf("run: %w", Errorf("data.noise_file", "no rates in %q: %w", "q.csv", fs.ErrNotExist))
+	var mistake *Error
+	if !errors.As(err, &mistake) || mistake.Key != "data.noise_file" || !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("error %#v", err)
+	}
+	if got, want := err.Error(), `run: no rates in "q.csv": file does not exist`; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+func TestAlternatives_ReadsAsAList(t *testing.T) {
+	type arm string
+	for want, all := range map[string][]arm{
+		"baseline": {"baseline"}, "baseline or plain": {"baseline", "plain"},
+		"baseline, plain or noisy": {"baseline", "plain", "noisy"},
+	} {
+		if got := Alternatives(all); got != want {
+			t.Errorf("%q become %q, want %q", all, got, want)
+		}
+	}
+}
+
+func TestNear_FindsWhatWasMeant(t *testing.T) {
+	keys := []string{"data.noise", "data.noise_seed", "data.train_size", "train.learning_rate", "train.noise.miss_rate",
+		"arm"}
+	for written, want := range map[string]string{
+		"data.nois":           "data.noise",
+		"data.trainsize":      "data.train_size",
+		"train_size":          "data.train_size",
+		"trainSize":           "data.train_size",
+		"learning_rate":       "train.learning_rate",
+		"data.learning-rate":  "train.learning_rate",
+		"train.learning_rat":  "train.learning_rate",
+		"train.miss_rate":     "train.noise.miss_rate",
+		"arms":                "arm",
+		"optimiser.something": "",
+		"nois":                "data.noise",
+		"x":                   "",
+		"":                    "",
+	} {
+		if got := Near(written, keys); got != want {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
+	}
+}
+
+func TestKeysIn_AreThoseOfSingleSettings(t *testing.T) {
+	type section struct {
+		Size int `yaml:"size"`
+	}
+	got := KeysIn(struct {
+		Data section `yaml:"data"`
+	}{})
+	if len(got) != 1 || got[0] != "data.size" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A configuration reads back with the kinds that its settings have.
+func TestJSON_KeepsKinds(t *testing.T) {
+	type named string
+	type item struct {
+		Path  string  `yaml:"path"`
+		Share float32 `yaml:"share"`
+		inner int
+	}
+	type section struct {
+		Rate    float64        `yaml:"rate"`
+		Count   int            `yaml:"count"`
+		Limit   uint64         `yaml:"limit"`
+		On      bool           `yaml:"on"`
+		Words   []string       `yaml:"words"`
+		Steps   []float64      `yaml:"steps"`
+		Items   []item         `yaml:"items"`
+		Weights map[string]int `yaml:"weights"`
+		Size    [2]int         `yaml:"size"`
+		Unset   *int           `yaml:"unset"`
+		Hidden  int            `yaml:"-"`
+	}
+	count := 7
+	config := struct {
+		Name named   `yaml:"name"`
+		Data section `yaml:"data,omitempty"`
+		Far  float64 `yaml:"far"`
+		Set  *int    `yaml:"set"`
+	}{Name: "1\"\n", Far: math.Inf(1), Set: &count, Data: section{Rate: 2, Limit: math.MaxUint64, On: true,
+		Steps: []float64{1, 1e-30}, Items: []item{{"a", .1, 3}}, Weights: map[string]int{"b": 2, "a": 1}, Size: [2]int{3, 4}}}
+	data, err := JSON(Values(&config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "data.count": 0,
+  "data.items": [{"path": "a", "share": 0.1}],
+  "data.limit": 18446744073709551615,
+  "data.on": true,
+  "data.rate": 2.0,
+  "data.size": [3, 4],
+  "data.steps": [1.0, 1e-30],
+  "data.unset": null,
+  "data.weights": {"a": 1, "b": 2},
+  "data.words": [],
+  "far": null,
+  "name": "1\"\n",
+  "set": 7
+}
+`
+	if string(data) != want || !json.Valid(data) {
+		t.Errorf("%s\nwant %s", data, want)
+	}
+	if _, err := JSON(map[string]any{"f": func() {}}); err == nil || !strings.HasPrefix(err.Error(), "f: ") {
+		t.Errorf("what is no setting: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"nmn/internal/rng"
@@ -316,5 +317,88 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// progressiveInks is a progressive JPEG of 16×16 pixels and four inks; the first ink has the given number of
+// scans that change nothing. Such files are left to image/jpeg, which sets no limit.
+func progressiveInks(scans int) []byte {
+	data := []byte{0xff, 0xd8}
+	segment := func(marker byte, body ...byte) {
+		length := len(body) + 2
+		data = append(append(data, 0xff, marker, byte(length>>8), byte(length)), body...)
+	}
+	segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x00")...)
+	segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)               // quantisation
+	segment(0xc2, 8, 0, 16, 0, 16, 4, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0) // frame
+	segment(0xc4, append(append([]byte{0x00, 1}, make([]byte, 15)...), 0)...)         // one code: no change
+	segment(0xda, append([]byte{4}, 1, 0, 2, 0, 3, 0, 4, 0, 0, 0, 0)...)              // all inks
+	data = append(data, 0x00, 0x00)                                                   // 16 blocks
+	for range scans - 1 {
+		segment(0xda, 1, 1, 0, 0, 0, 0)
+		data = append(data, 0x0f) // 4 blocks
+	}
+	return append(data, 0xff, 0xd9)
+}
+
+// A file of 10 bytes for each scan must not cost the time of thousands of pictures.
+func TestDecode_ScansAreLimited(t *testing.T) {
+	if err := Decode(progressiveInks(256), new(Picture)); err != nil {
+		t.Errorf("256 scans: %v", err)
+	}
+	err := Decode(progressiveInks(257), new(Picture))
+	if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "more than 256 scans") {
+		t.Errorf("257 scans: %v", err)
+	}
+}
+
+// Pictures that together are larger than the room are decoded one after the other, and as without it.
+func TestRoom_LargePicturesWaitForEachOther(t *testing.T) {
+	files := map[string][]byte{"JPEG": encodedJPEG(t, smooth(200, 100)), "PNG": encodePNG(t, smooth(200, 100)),
+		"grey": encodePNG(t, image.NewGray(image.Rect(0, 0, 100, 200)))}
+	room := NewRoom(200_000, 2) // 100,000 bytes are shared, 50,000 are each worker's: two do not fit
+	first := Picture{Room: room}
+	if err := Decode(files["JPEG"], &first); err != nil || first.taken != 100_000 {
+		t.Fatalf("%d bytes, %v", first.taken, err)
+	}
+	if room.shared.TryAcquire(1) {
+		t.Fatal("the first picture leaves room")
+	}
+	var all sync.WaitGroup
+	for name, data := range files {
+		all.Go(func() {
+			var want Picture
+			got := Picture{Room: room}
+			for range 3 {
+				if err := Decode(data, &got); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if err := Decode(data, &want); err != nil || !bytes.Equal(got.Pix, want.Pix) {
+				t.Errorf("%s: %v, or other pixels", name, err)
+			}
+			got.Release()
+			got.Release()
+			if got.Pix != nil {
+				t.Errorf("%s: a picture that took room keeps its memory", name)
+			}
+		})
+	}
+	first.Release()
+	all.Wait()
+	if !room.shared.TryAcquire(room.most) {
+		t.Error("room is not given back")
+	}
+}
+
+func TestRoom_SmallPicturesKeepTheirMemory(t *testing.T) {
+	pic := Picture{Room: NewRoom(1<<20, 2)}
+	data := encodedJPEG(t, smooth(20, 10))
+	if err := Decode(data, &pic); err != nil || pic.taken != 0 {
+		t.Fatalf("%d bytes, %v", pic.taken, err)
+	}
+	pic.Release()
+	if len(pic.Pix) != 3*20*10 {
+		t.Errorf("%d bytes are left", len(pic.Pix))
 	}
 }

@@ -3,13 +3,18 @@ package scenes
 import (
 	"context"
 	"encoding/json"
-	"nmn/loader"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/format/table"
+	"nmn/labels/inject"
+	"nmn/loader"
+	"nmn/loader/shard"
+	"nmn/text"
 )
 
 func TestWrite_IsACOCOSet(t *testing.T) {
@@ -80,5 +85,81 @@ func TestSceneCaption_EmptyHasText(t *testing.T) {
 	}
 	if words := caption.appendWords(nil); len(words) != 0 {
 		t.Errorf("words %v", words)
+	}
+}
+
+// Replaced captions have the texts of their donors, and all others stay.
+func TestWrite_ReplacesCaptions(t *testing.T) {
+	config := Config{Split: "train", N: 30, Seed: 1}
+	set, err := Make(config)
+	check(t, err)
+	noise, err := inject.ReplaceCaptions(set, inject.Shift, .5, 1)
+	check(t, err)
+	path, err := Write(t.Context(), config, noise, t.TempDir())
+	check(t, err)
+	data, err := os.ReadFile(path)
+	check(t, err)
+	var got exportedSet
+	check(t, json.Unmarshal(data, &got))
+	own := describeScenes(config).Annotations
+	want := map[int]int{} // own caption by place
+	for _, change := range noise.Changes {
+		for _, r := range change.Captions {
+			want[change.Bag*5+r.Slot] = r.Donor*5 + r.DonorSlot
+		}
+	}
+	if len(want) == 0 || len(want) == len(own) {
+		t.Fatalf("%d of %d captions are replaced", len(want), len(own))
+	}
+	for i, a := range got.Annotations {
+		from, replaced := want[i]
+		if !replaced {
+			from = i
+		}
+		if a.ID != i+1 || a.ImageID != i/5+1 || a.Caption != own[from].Caption {
+			t.Errorf("annotation %d: %+v, want the caption %q", i, a, own[from].Caption)
+		}
+	}
+}
+
+func TestWrite_TruthHasTheNamesOfTheFiles(t *testing.T) {
+	config, dir := Config{Split: "train", N: 3, Seed: 1}, filepath.Join(t.TempDir(), "new", "scenes")
+	captions, err := Write(t.Context(), config, nil, dir)
+	check(t, err)
+	if _, err := os.Stat(captions); err != nil {
+		t.Error(err)
+	}
+	truth, err := table.ReadLabels(filepath.Join(dir, truthName))
+	check(t, err)
+	set, err := Make(config)
+	check(t, err)
+	names := []string{FileName("train", 0), FileName("train", 1), FileName("train", 2)}
+	if !slices.Equal(truth.IDs, names) || !slices.Equal(truth.Words, set.Vocabulary.Texts()) {
+		t.Errorf("truth of %q on %q", truth.IDs, truth.Words)
+	}
+	for i, y := range set.Truth.Uint8s() {
+		if truth.Values[i] != float32(y) {
+			t.Fatalf("value %d of the truth is %v, want %d", i, truth.Values[i], y)
+		}
+	}
+	if v, err := text.ReadVocabulary(filepath.Join(dir, vocabularyName)); err != nil || v.Len() != set.Vocabulary.Len() {
+		t.Errorf("vocabulary %v, %v", v, err)
+	}
+}
+
+func TestWriteMoving_TruthHasTheNamesOfTheClips(t *testing.T) {
+	config, dir := MovingConfig{Split: "train", N: 2, Seed: 1, Frames: 3}, t.TempDir()
+	check(t, WriteMoving(t.Context(), config, shard.DefaultConfig(), dir))
+	found, err := shard.CheckFolder(t.Context(), dir)
+	if err != nil || found.Clips != 2 || found.Frames != 6 || found.Form != shard.Shards {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if rebuilt, err := shard.RebuildFolder(dir); err != nil || rebuilt != found {
+		t.Errorf("rebuilt %+v, want %+v (%v)", rebuilt, found, err)
+	}
+	set, err := MakeMoving(config)
+	check(t, err)
+	if truth, err := table.ReadLabels(filepath.Join(dir, truthName)); err != nil || !slices.Equal(truth.IDs, set.IDs) {
+		t.Errorf("truth of %+v, %v", truth, err)
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/picture"
+	"nmn/loader/shard"
 )
 
 func makeMoving(t testing.TB, config MovingConfig) *loader.Set {
@@ -190,4 +193,142 @@ func BenchmarkPaintMoving(b *testing.B) {
 		i++
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
+}
+
+// TestWriteMoving_ReadsBackAsTheSet holds a folder that was written to the set that it was made of.
+func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
+	config := MovingConfig{Seed: 3, Split: "val", N: 70, Frames: 4}
+	want, err := MakeMoving(config)
+	check(t, err)
+	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
+		t.Run(string(form), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "val")
+			if err := WriteMoving(t.Context(), config, shard.Config{Form: form, ShardBytes: 64 << 10}, dir); err != nil {
+				t.Fatal(err)
+			}
+			clips, err := loader.OpenClips(dir)
+			check(t, err)
+			defer clips.Close()
+			labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
+			check(t, err)
+			defer labels.Close()
+			set, err := loader.StreamClips(want.Name, clips, labels, want.Vocabulary)
+			check(t, err)
+			got, err := loader.Hold(t.Context(), set)
+			check(t, err)
+			for _, of := range []struct {
+				what      string
+				got, want any
+			}{
+				{"names", got.IDs, want.IDs}, {"captions", got.Captions, want.Captions},
+				{"captions of a bag", got.CaptionsPerSample, want.CaptionsPerSample},
+				{"labels", got.Labels.Uint8s(), want.Labels.Uint8s()},
+				{"counts", got.Counts.Uint8s(), want.Counts.Uint8s()},
+				{"truth", got.Truth.Uint8s(), want.Truth.Uint8s()},
+			} {
+				if !reflect.DeepEqual(of.got, of.want) {
+					t.Errorf("%s differ: %v, want %v", of.what, of.got, of.want)
+				}
+			}
+			if difference := pictureDifference(t, got, want); difference > 8 {
+				t.Errorf("pixels differ by %.2f of 255 on average", difference)
+			}
+		})
+	}
+}
+
+// pictureDifference is the mean absolute difference of all pixels of two sets.
+func pictureDifference(t *testing.T, a, b *loader.Set) float64 {
+	t.Helper()
+	sum, n := 0, 0
+	var p, q picture.Picture
+	for bag := range a.Len() {
+		for frame := range a.Source.Frames(bag) {
+			check(t, a.Source.Read(t.Context(), bag, frame, &p))
+			check(t, b.Source.Read(t.Context(), bag, frame, &q))
+			for i, v := range p.Pix {
+				sum, n = sum+max(int(v)-int(q.Pix[i]), int(q.Pix[i])-int(v)), n+1
+			}
+		}
+	}
+	return float64(sum) / float64(n)
+}
+
+// The words of the vocabulary that a sentence has are those that the labels of its clip come from.
+func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
+	config := MovingConfig{Seed: 3, Split: "train", N: 200, Frames: 8}
+	set := makeMoving(t, config)
+	ids, captions, err := MovingCaptions(config, 7)
+	check(t, err)
+	if !slices.Equal(ids, set.IDs) {
+		t.Fatal("the captions are of other clips")
+	}
+	forms := map[string]bool{}
+	for i, all := range captions {
+		if len(all) != 7 {
+			t.Fatalf("clip %d has %d captions", i, len(all))
+		}
+		c := -1
+		for _, words := range set.Captions[i] {
+			if len(words) == 0 { // it would say nothing, and another one was drawn
+				continue
+			}
+			c++
+			var mentioned []int32
+			for _, word := range strings.Fields(all[c]) {
+				if k, ok := set.Vocabulary.Index(word); ok {
+					mentioned = append(mentioned, int32(k))
+				}
+			}
+			slices.Sort(mentioned)
+			if mentioned = slices.Compact(mentioned); !slices.Equal(mentioned, words) {
+				t.Fatalf("clip %d: %q says %v, its labels come from %v", i, all[c], mentioned, words)
+			}
+		}
+		for _, caption := range all {
+			forms[caption] = true
+			if !slices.ContainsFunc(strings.Fields(caption),
+				func(w string) bool { _, ok := set.Vocabulary.Index(w); return ok }) {
+				t.Errorf("clip %d: %q says nothing", i, caption)
+			}
+		}
+	}
+	if len(forms) < 800 {
+		t.Errorf("%d different sentences among 1,400", len(forms))
+	}
+}
+
+func TestMovingCaptions_EachAlone(t *testing.T) {
+	config := MovingConfig{Seed: 5, Split: "test", N: 90, Frames: 8}
+	_, long, err := MovingCaptions(config, 20)
+	check(t, err)
+	config.N = 40
+	_, short, err := MovingCaptions(config, 5)
+	check(t, err)
+	for i := range short {
+		if !reflect.DeepEqual(short[i], long[i][:5]) {
+			t.Fatalf("clip %d: %q, among more clips and captions %q", i, short[i], long[i][:5])
+		}
+	}
+	for _, perClip := range []int{0, 101} {
+		if _, _, err := MovingCaptions(config, perClip); err == nil {
+			t.Errorf("%d captions of a clip: no error", perClip)
+		}
+	}
+}
+
+// Sentences that were measured on stay comparable.
+func TestMovingCaptions_NeverDrift(t *testing.T) {
+	_, got, err := MovingCaptions(MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 8}, 3)
+	check(t, err)
+	want := [][]string{
+		{"there is a large running box behind a box together", "there is a box beside a running box at night",
+			"there is a white box"},
+		{"a blue thing on the sand", "a tent alone", "there is a tent"},
+		{"a large heart glowing", "we see many things with a purple dotted heart glowing",
+			"a picture of a large dotted heart"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
 }

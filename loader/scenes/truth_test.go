@@ -1,11 +1,13 @@
 package scenes
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"nmn/internal/rng"
+	"nmn/loader"
 )
 
 // placed is an upright plain object.
@@ -139,6 +141,20 @@ func TestTruth_DrawsKeepTheirBounds(t *testing.T) {
 				o.verb == wordFloating && o.y+1.55*o.radius > 47 {
 				t.Fatalf("the mark of %q leaves the canvas", sceneWords[o.verb])
 			}
+		}
+	}
+}
+
+// The labels of scenes are what their captions say.
+func TestMake_LabelsComeFromCaptions(t *testing.T) {
+	for _, s := range []*loader.Set{makeScenes(t, 3, "train", 50),
+		makeMoving(t, MovingConfig{Seed: 3, N: 10, Split: "train", Frames: 4})} {
+		if len(s.CaptionsInUse) != s.Len() {
+			t.Errorf("%s: captions of %d bags, want %d", s.Name, len(s.CaptionsInUse), s.Len())
+			continue
+		}
+		if z, _ := loader.CaptionMatrices(s.CaptionsInUse, s.Vocabulary.Len()); !bytes.Equal(z.Uint8s(), s.Labels.Uint8s()) {
+			t.Errorf("%s: captions say other words than the labels", s.Name)
 		}
 	}
 }
