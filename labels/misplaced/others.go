@@ -150,7 +150,8 @@ func (j *judge) spoken(class, n, m int) float64 {
 	case m == 0:
 		return 0
 	case j.scores != nil:
-		return j.scores.spoken(class, n, m)
+		_, log := j.scores.mentions(class, n, m)
+		return log
 	default:
 		return t.spoken[class*t.width+row(n)+m]
 	}

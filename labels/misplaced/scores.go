@@ -67,11 +67,6 @@ func (s *scoredUnit) mentions(class, n, m int) (holds, log float64) {
 	return x / both, math.Log(both)
 }
 
-func (s *scoredUnit) spoken(class, n, m int) float64 {
-	_, log := s.mentions(class, n, m)
-	return log
-}
-
 // begin forgets the groups so far.
 func (s *scoredUnit) begin() { clear(s.sizes) }
 

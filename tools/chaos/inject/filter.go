@@ -3,6 +3,7 @@
 package inject
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,9 @@ var filtered = map[int32]where{
 	unix.SYS_RENAMEAT:        {"renameat", -1, 2},
 	unix.SYS_RENAMEAT2:       {"renameat2", -1, 2},
 }
+
+// native is the kernel's number of this processor.
+var native = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 
 // Offsets in struct seccomp_data.
 const (

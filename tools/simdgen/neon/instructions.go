@@ -36,6 +36,17 @@ var (
 	threePlaces = []place{at(0), at(5), at(16)}
 )
 
+// halfOf is the number of a 16-bit lane of the last operand.
+func halfOf(x uint32) uint32 { return x&1<<20 | x>>1&1<<21 | x>>2<<11 }
+
+// halfLane has the places of an operand that is one of the first 16 vectors.
+var (
+	halfLane = []place{at(0), at(5), at(16), halfOf}
+	wordLane = []place{at(0), at(5), at(16), lane}
+	left     = []place{at(0), at(5), at(16)} // and a distance
+	right    = []place{at(0), at(5), func(x uint32) uint32 { return -x << 16 }}
+)
+
 // instructions are found by the mnemonic and the arrangement of the result, with a third word if there are two
 // forms. To add one, take its word from
 //
