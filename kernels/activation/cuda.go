@@ -31,10 +31,7 @@ func grid(t *tensor.Tensor, count int) cuda.Dim3 {
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := c.dropout.load(module); err != nil {
-		return nil, fmt.Errorf("activation: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("activation", module, &c.dropout)
 }
 
 // Dropout implements Ops.

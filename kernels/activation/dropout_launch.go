@@ -5,25 +5,15 @@
 package activation
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// dropoutKernels are the kernels of dropout.cu.
+// dropoutKernels are the kernels of dropout.cu. In their arguments, pointers are 0 for none.
 type dropoutKernels struct {
-	dropout tensor.Twins[dropoutArguments]
+	dropout tensor.Twins[dropoutArguments] `kernel:"dropout"`
 }
 
-// load finds the kernels in a module.
-func (k *dropoutKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.dropout.Find(m, "dropout"),
-	)
-}
-
-// dropoutArguments are the arguments of dropout; pointers are 0 for none.
 type dropoutArguments struct {
 	y, x, keys, seed cuda.Address
 	rows, row        int32

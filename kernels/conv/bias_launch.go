@@ -5,69 +5,49 @@
 package conv
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// biasKernels are the kernels of bias.cu.
+// biasKernels are the kernels of bias.cu. In their arguments, pointers are 0 for none.
 type biasKernels struct {
-	addBias          tensor.Twins[addBiasArguments]
-	endGradient      tensor.Twins[endGradientArguments]
-	fromBf16         cuda.Kernel[fromBf16Arguments]
-	toBf16           cuda.Kernel[toBf16Arguments]
-	biasGradient     tensor.Twins[biasGradientArguments]
-	maskBiasGradient tensor.Twins[maskBiasGradientArguments]
+	addBias          tensor.Twins[addBiasArguments]          `kernel:"add_bias"`
+	endGradient      tensor.Twins[endGradientArguments]      `kernel:"end_gradient"`
+	fromBf16         cuda.Kernel[fromBf16Arguments]          `kernel:"from_bf16"`
+	toBf16           cuda.Kernel[toBf16Arguments]            `kernel:"to_bf16"`
+	biasGradient     tensor.Twins[biasGradientArguments]     `kernel:"bias_gradient"`
+	maskBiasGradient tensor.Twins[maskBiasGradientArguments] `kernel:"mask_bias_gradient"`
 }
 
-// load finds the kernels in a module.
-func (k *biasKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.addBias.Find(m, "add_bias"),
-		k.endGradient.Find(m, "end_gradient"),
-		k.fromBf16.Find(m, "from_bf16"),
-		k.toBf16.Find(m, "to_bf16"),
-		k.biasGradient.Find(m, "bias_gradient"),
-		k.maskBiasGradient.Find(m, "mask_bias_gradient"),
-	)
-}
-
-// addBiasArguments are the arguments of add_bias; pointers are 0 for none.
 type addBiasArguments struct {
 	y, bias        cuda.Address
 	length         int64
 	channels, relu int32
 }
 
-// endGradientArguments are the arguments of end_gradient; pointers are 0 for none.
 type endGradientArguments struct {
 	dx, added, mask cuda.Address
 	length          int64
 	accumulate      int32
 }
 
-// fromBf16Arguments are the arguments of from_bf16; pointers are 0 for none.
 type fromBf16Arguments struct {
 	to, from   cuda.Address
 	length     int64
 	accumulate int32
 }
 
-// toBf16Arguments are the arguments of to_bf16; pointers are 0 for none.
 type toBf16Arguments struct {
 	to, from cuda.Address
 	length   int64
 }
 
-// biasGradientArguments are the arguments of bias_gradient; pointers are 0 for none.
 type biasGradientArguments struct {
 	db, dy, partial, tickets    cuda.Address
 	cells                       int64
 	channels, accumulate, lanes int32
 }
 
-// maskBiasGradientArguments are the arguments of mask_bias_gradient; pointers are 0 for none.
 type maskBiasGradientArguments struct {
 	db, dx, dy, mask, partial, tickets cuda.Address
 	cells                              int64

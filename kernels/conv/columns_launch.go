@@ -5,34 +5,22 @@
 package conv
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// columnsKernels are the kernels of columns.cu.
+// columnsKernels are the kernels of columns.cu. In their arguments, pointers are 0 for none.
 type columnsKernels struct {
-	gatherColumns tensor.Twins[gatherColumnsArguments]
-	unfold        cuda.Kernel[unfoldArguments]
+	gatherColumns tensor.Twins[gatherColumnsArguments] `kernel:"gather_columns"`
+	unfold        cuda.Kernel[unfoldArguments]         `kernel:"unfold"`
 }
 
-// load finds the kernels in a module.
-func (k *columnsKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.gatherColumns.Find(m, "gather_columns"),
-		k.unfold.Find(m, "unfold"),
-	)
-}
-
-// gatherColumnsArguments are the arguments of gather_columns; pointers are 0 for none.
 type gatherColumnsArguments struct {
 	dx, columns                     cuda.Address
 	cells                           int64
 	h, w, channels, p, q, r, s, pad int32
 }
 
-// unfoldArguments are the arguments of unfold; pointers are 0 for none.
 type unfoldArguments struct {
 	columns, x               cuda.Address
 	h, w, wide, p, q, r, run int32

@@ -41,11 +41,7 @@ var _ Ops = (*CUDA)(nil)
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, library *cudnn.Handle) (*CUDA, error) {
 	c := &CUDA{device: device, cudnn: library, narrow: map[cudnn.Conv]bool{}, forms: map[question]form{},
 		most: mostElements}
-	if err := errors.Join(c.bias.load(module), c.first.load(module), c.shortcut.load(module),
-		c.columnSums.load(module)); err != nil {
-		return nil, fmt.Errorf("conv: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("conv", module, &c.bias, &c.first, &c.shortcut, &c.columnSums)
 }
 
 // fit checks the shapes, types and addresses of a convolution, and reports whether there is anything to

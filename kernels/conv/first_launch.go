@@ -5,32 +5,20 @@
 package conv
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// firstKernels are the kernels of first.cu.
+// firstKernels are the kernels of first.cu. In their arguments, pointers are 0 for none.
 type firstKernels struct {
-	firstConvBf16   cuda.Kernel[firstConvBf16Arguments]
-	firstFilterBf16 cuda.Kernel[firstFilterBf16Arguments]
+	firstConvBf16   cuda.Kernel[firstConvBf16Arguments]   `kernel:"first_conv_bf16"`
+	firstFilterBf16 cuda.Kernel[firstFilterBf16Arguments] `kernel:"first_filter_bf16"`
 }
 
-// load finds the kernels in a module.
-func (k *firstKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.firstConvBf16.Find(m, "first_conv_bf16"),
-		k.firstFilterBf16.Find(m, "first_filter_bf16"),
-	)
-}
-
-// firstConvBf16Arguments are the arguments of first_conv_bf16; pointers are 0 for none.
 type firstConvBf16Arguments struct {
 	y, x, w, bias                        cuda.Address
 	tiles, height, width, channels, relu int32
 }
 
-// firstFilterBf16Arguments are the arguments of first_filter_bf16; pointers are 0 for none.
 type firstFilterBf16Arguments struct {
 	partial, x, dy                 cuda.Address
 	tiles, height, width, channels int32

@@ -5,25 +5,15 @@
 package conv
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// shortcutKernels are the kernels of shortcut.cu.
+// shortcutKernels are the kernels of shortcut.cu. In their arguments, pointers are 0 for none.
 type shortcutKernels struct {
-	addShortcut tensor.Twins[addShortcutArguments]
+	addShortcut tensor.Twins[addShortcutArguments] `kernel:"add_shortcut"`
 }
 
-// load finds the kernels in a module.
-func (k *shortcutKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.addShortcut.Find(m, "add_shortcut"),
-	)
-}
-
-// addShortcutArguments are the arguments of add_shortcut; pointers are 0 for none.
 type addShortcutArguments struct {
 	y, sums, bias, other cuda.Address
 	length               int64

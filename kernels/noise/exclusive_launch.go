@@ -5,24 +5,14 @@
 package noise
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// exclusiveKernels are the kernels of exclusive.cu.
+// exclusiveKernels are the kernels of exclusive.cu. In their arguments, pointers are 0 for none.
 type exclusiveKernels struct {
-	exclusiveStep cuda.Kernel[exclusiveStepArguments]
+	exclusiveStep cuda.Kernel[exclusiveStepArguments] `kernel:"exclusive_step"`
 }
 
-// load finds the kernels in a module.
-func (k *exclusiveKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.exclusiveStep.Find(m, "exclusive_step"),
-	)
-}
-
-// exclusiveStepArguments are the arguments of exclusive_step; pointers are 0 for none.
 type exclusiveStepArguments struct {
 	logits, transition, labels, weights, offsets, loss, dLogits, prob, observed, posterior, bagLogit, work cuda.Address
 	frames, cells, classes                                                                                 int32

@@ -5,24 +5,14 @@
 package noise
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// largeKernels are the kernels of large.cu.
+// largeKernels are the kernels of large.cu. In their arguments, pointers are 0 for none.
 type largeKernels struct {
-	largeLosses cuda.Kernel[largeLossesArguments]
+	largeLosses cuda.Kernel[largeLossesArguments] `kernel:"large_losses"`
 }
 
-// load finds the kernels in a module.
-func (k *largeKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.largeLosses.Find(m, "large_losses"),
-	)
-}
-
-// largeLossesArguments are the arguments of large_losses; pointers are 0 for none.
 type largeLossesArguments struct {
 	targets, o, z, count cuda.Address
 	labels               int32

@@ -4,7 +4,6 @@ package noise
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"nmn/cuda"
@@ -31,10 +30,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := errors.Join(c.step.load(module), c.large.load(module), c.exclusive.load(module)); err != nil {
-		return nil, fmt.Errorf("noise: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("noise", module, &c.step, &c.large, &c.exclusive)
 }
 
 // bagGrid is how a launch covers bags and classes: the constants of bag.cuh.

@@ -5,26 +5,15 @@
 package noise
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// stepKernels are the kernels of step.cu.
+// stepKernels are the kernels of step.cu. In their arguments, pointers are 0 for none.
 type stepKernels struct {
-	noiseStepWide cuda.Kernel[noiseStepArguments]
-	noiseStep     cuda.Kernel[noiseStepArguments]
+	noiseStepWide cuda.Kernel[noiseStepArguments] `kernel:"noise_step_wide"`
+	noiseStep     cuda.Kernel[noiseStepArguments] `kernel:"noise_step"`
 }
 
-// load finds the kernels in a module.
-func (k *stepKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.noiseStepWide.Find(m, "noise_step_wide"),
-		k.noiseStep.Find(m, "noise_step"),
-	)
-}
-
-// noiseStepArguments are the arguments of noise_step; pointers are 0 for none.
 type noiseStepArguments struct {
 	logits, confidence, labels, weights, offsets, loss, dLogits, dO, prob, observed, posterior, bagLogit, partial, tickets cuda.Address
 	bags, frames, cells, classes, perBag, mil, evidence                                                                    int32

@@ -20,10 +20,7 @@ var _ Ops = (*CUDA)(nil)
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := c.normalize.load(module); err != nil {
-		return nil, fmt.Errorf("pixels: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("pixels", module, &c.normalize)
 }
 
 // maxElements is the maximum of elements that one launch writes: its indices have 32 bits.

@@ -5,25 +5,15 @@
 package pixels
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// normalizeKernels are the kernels of normalize.cu.
+// normalizeKernels are the kernels of normalize.cu. In their arguments, pointers are 0 for none.
 type normalizeKernels struct {
-	normalize tensor.Twins[normalizeArguments]
+	normalize tensor.Twins[normalizeArguments] `kernel:"normalize"`
 }
 
-// load finds the kernels in a module.
-func (k *normalizeKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.normalize.Find(m, "normalize"),
-	)
-}
-
-// normalizeArguments are the arguments of normalize; pointers are 0 for none.
 type normalizeArguments struct {
 	x, pixels, sizes, flips                     cuda.Address
 	length, height, width, channels             uint32

@@ -5,41 +5,27 @@
 package pool
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// bagKernels are the kernels of bag.cu.
+// bagKernels are the kernels of bag.cu. In their arguments, pointers are 0 for none.
 type bagKernels struct {
-	bagPool         tensor.Twins[bagPoolArguments]
-	bagMaxGradient  tensor.Twins[bagMaxGradientArguments]
-	bagMeanGradient tensor.Twins[bagMeanGradientArguments]
+	bagPool         tensor.Twins[bagPoolArguments]         `kernel:"bag_pool"`
+	bagMaxGradient  tensor.Twins[bagMaxGradientArguments]  `kernel:"bag_max_gradient"`
+	bagMeanGradient tensor.Twins[bagMeanGradientArguments] `kernel:"bag_mean_gradient"`
 }
 
-// load finds the kernels in a module.
-func (k *bagKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.bagPool.Find(m, "bag_pool"),
-		k.bagMaxGradient.Find(m, "bag_max_gradient"),
-		k.bagMeanGradient.Find(m, "bag_mean_gradient"),
-	)
-}
-
-// bagPoolArguments are the arguments of bag_pool; pointers are 0 for none.
 type bagPoolArguments struct {
 	g, x, offsets, partial, tickets           cuda.Address
 	bags, frames, cells, channels, top, lanes int32
 }
 
-// bagMaxGradientArguments are the arguments of bag_max_gradient; pointers are 0 for none.
 type bagMaxGradientArguments struct {
 	dx, dg, x, g, offsets                     cuda.Address
 	bags, frames, cells, channels, accumulate int32
 }
 
-// bagMeanGradientArguments are the arguments of bag_mean_gradient; pointers are 0 for none.
 type bagMeanGradientArguments struct {
 	dx, dg, offsets                   cuda.Address
 	bags, cells, channels, accumulate int32

@@ -5,33 +5,21 @@
 package pool
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// overlapKernels are the kernels of overlap.cu.
+// overlapKernels are the kernels of overlap.cu. In their arguments, pointers are 0 for none.
 type overlapKernels struct {
-	maxPool3         tensor.Twins[maxPool3Arguments]
-	maxPool3Gradient tensor.Twins[maxPool3GradientArguments]
+	maxPool3         tensor.Twins[maxPool3Arguments]         `kernel:"max_pool3"`
+	maxPool3Gradient tensor.Twins[maxPool3GradientArguments] `kernel:"max_pool3_gradient"`
 }
 
-// load finds the kernels in a module.
-func (k *overlapKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.maxPool3.Find(m, "max_pool3"),
-		k.maxPool3Gradient.Find(m, "max_pool3_gradient"),
-	)
-}
-
-// maxPool3Arguments are the arguments of max_pool3; pointers are 0 for none.
 type maxPool3Arguments struct {
 	y, x                            cuda.Address
 	frames, height, width, channels int32
 }
 
-// maxPool3GradientArguments are the arguments of max_pool3_gradient; pointers are 0 for none.
 type maxPool3GradientArguments struct {
 	dx, dy, x, y                          cuda.Address
 	frames, height, width, channels, relu int32

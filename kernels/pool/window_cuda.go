@@ -4,7 +4,6 @@ package pool
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"nmn/cuda"
@@ -29,10 +28,7 @@ type CUDA struct {
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device}
-	if err := errors.Join(c.window.load(module), c.overlap.load(module), c.bag.load(module)); err != nil {
-		return nil, fmt.Errorf("pool: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("pool", module, &c.window, &c.overlap, &c.bag)
 }
 
 // indexed checks that the kernels can index the maps.

@@ -5,41 +5,27 @@
 package pool
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// windowKernels are the kernels of window.cu.
+// windowKernels are the kernels of window.cu. In their arguments, pointers are 0 for none.
 type windowKernels struct {
-	maxPool             tensor.Twins[maxPoolArguments]
-	maxPoolGradient     tensor.Twins[maxPoolGradientArguments]
-	maxPoolGradientBias tensor.Twins[maxPoolGradientBiasArguments]
+	maxPool             tensor.Twins[maxPoolArguments]             `kernel:"max_pool"`
+	maxPoolGradient     tensor.Twins[maxPoolGradientArguments]     `kernel:"max_pool_gradient"`
+	maxPoolGradientBias tensor.Twins[maxPoolGradientBiasArguments] `kernel:"max_pool_gradient_bias"`
 }
 
-// load finds the kernels in a module.
-func (k *windowKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.maxPool.Find(m, "max_pool"),
-		k.maxPoolGradient.Find(m, "max_pool_gradient"),
-		k.maxPoolGradientBias.Find(m, "max_pool_gradient_bias"),
-	)
-}
-
-// maxPoolArguments are the arguments of max_pool; pointers are 0 for none.
 type maxPoolArguments struct {
 	y, x                            cuda.Address
 	frames, height, width, channels int32
 }
 
-// maxPoolGradientArguments are the arguments of max_pool_gradient; pointers are 0 for none.
 type maxPoolGradientArguments struct {
 	dx, dy, x, y                          cuda.Address
 	frames, height, width, channels, relu int32
 }
 
-// maxPoolGradientBiasArguments are the arguments of max_pool_gradient_bias; pointers are 0 for none.
 type maxPoolGradientBiasArguments struct {
 	dx, db, dy, x, y, partial, tickets                       cuda.Address
 	frames, height, width, channels, relu, accumulate, lanes int32

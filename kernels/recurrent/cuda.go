@@ -3,7 +3,6 @@
 package recurrent
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -40,10 +39,7 @@ const threads = 256 // of a block
 // stream.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, products *product.Products) (*CUDA, error) {
 	c := &CUDA{device: device, multiply: products}
-	if err := errors.Join(c.lstm.load(module), c.table.load(module), c.softmax.load(module)); err != nil {
-		return nil, fmt.Errorf("recurrent: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("recurrent", module, &c.lstm, &c.table, &c.softmax)
 }
 
 // aligned returns the address of this number of bytes at a multiple of 16 bytes, in place or in a copy.

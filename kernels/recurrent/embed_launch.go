@@ -5,32 +5,20 @@
 package recurrent
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// embedKernels are the kernels of embed.cu.
+// embedKernels are the kernels of embed.cu. In their arguments, pointers are 0 for none.
 type embedKernels struct {
-	embed         cuda.Kernel[embedArguments]
-	embedGradient cuda.Kernel[embedGradientArguments]
+	embed         cuda.Kernel[embedArguments]         `kernel:"embed"`
+	embedGradient cuda.Kernel[embedGradientArguments] `kernel:"embed_gradient"`
 }
 
-// load finds the kernels in a module.
-func (k *embedKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.embed.Find(m, "embed"),
-		k.embedGradient.Find(m, "embed_gradient"),
-	)
-}
-
-// embedArguments are the arguments of embed; pointers are 0 for none.
 type embedArguments struct {
 	y, table, words         cuda.Address
 	rows, width, vocabulary int32
 }
 
-// embedGradientArguments are the arguments of embed_gradient; pointers are 0 for none.
 type embedGradientArguments struct {
 	dtable, dy, words       cuda.Address
 	rows, width, vocabulary int32

@@ -5,40 +5,26 @@
 package recurrent
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// lstmKernels are the kernels of lstm.cu.
+// lstmKernels are the kernels of lstm.cu. In their arguments, pointers are 0 for none.
 type lstmKernels struct {
-	lstmGates         cuda.Kernel[lstmGatesArguments]
-	lstmGatesGradient cuda.Kernel[lstmGatesGradientArguments]
-	add               cuda.Kernel[addArguments]
+	lstmGates         cuda.Kernel[lstmGatesArguments]         `kernel:"lstm_gates"`
+	lstmGatesGradient cuda.Kernel[lstmGatesGradientArguments] `kernel:"lstm_gates_gradient"`
+	add               cuda.Kernel[addArguments]               `kernel:"add"`
 }
 
-// load finds the kernels in a module.
-func (k *lstmKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.lstmGates.Find(m, "lstm_gates"),
-		k.lstmGatesGradient.Find(m, "lstm_gates_gradient"),
-		k.add.Find(m, "add"),
-	)
-}
-
-// lstmGatesArguments are the arguments of lstm_gates; pointers are 0 for none.
 type lstmGatesArguments struct {
 	gates, products, before, c, h cuda.Address
 	units, hidden                 int32
 }
 
-// lstmGatesGradientArguments are the arguments of lstm_gates_gradient; pointers are 0 for none.
 type lstmGatesGradientArguments struct {
 	gates, dh, carried, before, c, dc cuda.Address
 	units, hidden                     int32
 }
 
-// addArguments are the arguments of add; pointers are 0 for none.
 type addArguments struct {
 	dst, src cuda.Address
 	length   int64

@@ -5,65 +5,45 @@
 package recurrent
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// softmaxKernels are the kernels of softmax.cu.
+// softmaxKernels are the kernels of softmax.cu. In their arguments, pointers are 0 for none.
 type softmaxKernels struct {
-	softmaxBlock        cuda.Kernel[softmaxBlockArguments]
-	softmaxLoss         cuda.Kernel[softmaxLossArguments]
-	softmaxGradient     cuda.Kernel[softmaxGradientArguments]
-	softmaxBiasGradient cuda.Kernel[softmaxBiasGradientArguments]
-	softmaxRows         cuda.Kernel[softmaxRowsArguments]
-	logSoftmax          cuda.Kernel[logSoftmaxArguments]
+	softmaxBlock        cuda.Kernel[softmaxBlockArguments]        `kernel:"softmax_block"`
+	softmaxLoss         cuda.Kernel[softmaxLossArguments]         `kernel:"softmax_loss"`
+	softmaxGradient     cuda.Kernel[softmaxGradientArguments]     `kernel:"softmax_gradient"`
+	softmaxBiasGradient cuda.Kernel[softmaxBiasGradientArguments] `kernel:"softmax_bias_gradient"`
+	softmaxRows         cuda.Kernel[softmaxRowsArguments]         `kernel:"softmax_rows"`
+	logSoftmax          cuda.Kernel[logSoftmaxArguments]          `kernel:"log_softmax"`
 }
 
-// load finds the kernels in a module.
-func (k *softmaxKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.softmaxBlock.Find(m, "softmax_block"),
-		k.softmaxLoss.Find(m, "softmax_loss"),
-		k.softmaxGradient.Find(m, "softmax_gradient"),
-		k.softmaxBiasGradient.Find(m, "softmax_bias_gradient"),
-		k.softmaxRows.Find(m, "softmax_rows"),
-		k.logSoftmax.Find(m, "log_softmax"),
-	)
-}
-
-// softmaxBlockArguments are the arguments of softmax_block; pointers are 0 for none.
 type softmaxBlockArguments struct {
 	logits, bias, targets, top, sum, target cuda.Address
 	words, first                            int32
 }
 
-// softmaxLossArguments are the arguments of softmax_loss; pointers are 0 for none.
 type softmaxLossArguments struct {
 	loss, top, sum, target, targets cuda.Address
 	rows, vocabulary                int32
 }
 
-// softmaxGradientArguments are the arguments of softmax_gradient; pointers are 0 for none.
 type softmaxGradientArguments struct {
 	logits, bias, top, sum, targets cuda.Address
 	words, first, vocabulary        int32
 	scale                           float32
 }
 
-// softmaxBiasGradientArguments are the arguments of softmax_bias_gradient; pointers are 0 for none.
 type softmaxBiasGradientArguments struct {
 	db, gradients, partial, tickets cuda.Address
 	rows, words                     int32
 }
 
-// softmaxRowsArguments are the arguments of softmax_rows; pointers are 0 for none.
 type softmaxRowsArguments struct {
 	kept, h, targets cuda.Address
 	width            int32
 }
 
-// logSoftmaxArguments are the arguments of log_softmax; pointers are 0 for none.
 type logSoftmaxArguments struct {
 	x     cuda.Address
 	words int32

@@ -35,10 +35,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, logger *slog.Logger) (*CU
 		logger = slog.New(slog.DiscardHandler)
 	}
 	c := &CUDA{device: device, logger: logger}
-	if err := c.kernels.load(module); err != nil {
-		return nil, fmt.Errorf("reduce: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("reduce", module, &c.kernels)
 }
 
 // NewReducer implements Summer. If one rank has no NCCL, no rank uses it, which is logged once.

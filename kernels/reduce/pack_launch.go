@@ -5,34 +5,22 @@
 package reduce
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// packKernels are the kernels of pack.cu.
+// packKernels are the kernels of pack.cu. In their arguments, pointers are 0 for none.
 type packKernels struct {
-	pack   tensor.Twins[packArguments]
-	unpack tensor.Twins[unpackArguments]
+	pack   tensor.Twins[packArguments]   `kernel:"pack"`
+	unpack tensor.Twins[unpackArguments] `kernel:"unpack"`
 }
 
-// load finds the kernels in a module.
-func (k *packKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.pack.Find(m, "pack"),
-		k.unpack.Find(m, "unpack"),
-	)
-}
-
-// packArguments are the arguments of pack; pointers are 0 for none.
 type packArguments struct {
 	tensors cuda.Address
 	count   int32
 	buffer  cuda.Address
 }
 
-// unpackArguments are the arguments of unpack; pointers are 0 for none.
 type unpackArguments struct {
 	tensors cuda.Address
 	count   int32

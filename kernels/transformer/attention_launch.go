@@ -5,34 +5,22 @@
 package transformer
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// attentionKernels are the kernels of attention.cu.
+// attentionKernels are the kernels of attention.cu. In their arguments, pointers are 0 for none.
 type attentionKernels struct {
-	attention64  tensor.Twins[attention64Arguments]
-	attention160 tensor.Twins[attention160Arguments]
+	attention64  tensor.Twins[attention64Arguments]  `kernel:"attention_64"`
+	attention160 tensor.Twins[attention160Arguments] `kernel:"attention_160"`
 }
 
-// load finds the kernels in a module.
-func (k *attentionKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.attention64.Find(m, "attention_64"),
-		k.attention160.Find(m, "attention_160"),
-	)
-}
-
-// attention64Arguments are the arguments of attention_64; pointers are 0 for none.
 type attention64Arguments struct {
 	y, qkv               cuda.Address
 	tokens, heads, width int32
 	scale                float32
 }
 
-// attention160Arguments are the arguments of attention_160; pointers are 0 for none.
 type attention160Arguments struct {
 	y, qkv               cuda.Address
 	tokens, heads, width int32

@@ -3,7 +3,6 @@
 package transformer
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -39,10 +38,7 @@ const (
 // NewCUDA makes the family on a graphics card with the kernels of a module and the convolutions of the same device.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module, convolutions *conv.CUDA) (*CUDA, error) {
 	c := &CUDA{device: device, conv: convolutions}
-	if err := errors.Join(c.rows.load(module), c.attention.load(module)); err != nil {
-		return nil, fmt.Errorf("transformer: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("transformer", module, &c.rows, &c.attention)
 }
 
 // small refuses counts beyond the kernels' 32 bits.

@@ -5,31 +5,18 @@
 package transformer
 
 import (
-	"errors"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// rowsKernels are the kernels of rows.cu.
+// rowsKernels are the kernels of rows.cu. In their arguments, pointers are 0 for none.
 type rowsKernels struct {
-	layerNorm tensor.Twins[layerNormArguments]
-	follow    tensor.Twins[followArguments]
-	tokens    tensor.Twins[tokensArguments]
-	patchRows tensor.Twins[patchRowsArguments]
+	layerNorm tensor.Twins[layerNormArguments] `kernel:"layer_norm"`
+	follow    tensor.Twins[followArguments]    `kernel:"follow"`
+	tokens    tensor.Twins[tokensArguments]    `kernel:"tokens"`
+	patchRows tensor.Twins[patchRowsArguments] `kernel:"patch_rows"`
 }
 
-// load finds the kernels in a module.
-func (k *rowsKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.layerNorm.Find(m, "layer_norm"),
-		k.follow.Find(m, "follow"),
-		k.tokens.Find(m, "tokens"),
-		k.patchRows.Find(m, "patch_rows"),
-	)
-}
-
-// layerNormArguments are the arguments of layer_norm; pointers are 0 for none.
 type layerNormArguments struct {
 	y, x, gain, bias cuda.Address
 	rows             int64
@@ -37,21 +24,18 @@ type layerNormArguments struct {
 	epsilon          float32
 }
 
-// followArguments are the arguments of follow; pointers are 0 for none.
 type followArguments struct {
 	y, x, r, scale cuda.Address
 	length         int64
 	width, kind    int32
 }
 
-// tokensArguments are the arguments of tokens; pointers are 0 for none.
 type tokensArguments struct {
 	y, patches, before, position cuda.Address
 	pictures                     int64
 	prefix, count, width         int32
 }
 
-// patchRowsArguments are the arguments of patch_rows; pointers are 0 for none.
 type patchRowsArguments struct {
 	y, x                   cuda.Address
 	length                 int64

@@ -5,33 +5,21 @@
 package update
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// adamKernels are the kernels of adam.cu.
+// adamKernels are the kernels of adam.cu. In their arguments, pointers are 0 for none.
 type adamKernels struct {
-	adam  cuda.Kernel[adamArguments]
-	adamw cuda.Kernel[adamwArguments]
+	adam  cuda.Kernel[adamArguments]  `kernel:"adam"`
+	adamw cuda.Kernel[adamwArguments] `kernel:"adamw"`
 }
 
-// load finds the kernels in a module.
-func (k *adamKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.adam.Find(m, "adam"),
-		k.adamw.Find(m, "adamw"),
-	)
-}
-
-// adamArguments are the arguments of adam; pointers are 0 for none.
 type adamArguments struct {
 	entries   cuda.Address
 	count     int32
 	constants cuda.Address
 }
 
-// adamwArguments are the arguments of adamw; pointers are 0 for none.
 type adamwArguments struct {
 	entries   cuda.Address
 	count     int32

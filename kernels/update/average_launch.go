@@ -5,33 +5,21 @@
 package update
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// averageKernels are the kernels of average.cu.
+// averageKernels are the kernels of average.cu. In their arguments, pointers are 0 for none.
 type averageKernels struct {
-	average  cuda.Kernel[averageArguments]
-	exchange cuda.Kernel[exchangeArguments]
+	average  cuda.Kernel[averageArguments]  `kernel:"average"`
+	exchange cuda.Kernel[exchangeArguments] `kernel:"exchange"`
 }
 
-// load finds the kernels in a module.
-func (k *averageKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.average.Find(m, "average"),
-		k.exchange.Find(m, "exchange"),
-	)
-}
-
-// averageArguments are the arguments of average; pointers are 0 for none.
 type averageArguments struct {
 	entries cuda.Address
 	count   int32
 	share   float32
 }
 
-// exchangeArguments are the arguments of exchange; pointers are 0 for none.
 type exchangeArguments struct {
 	entries cuda.Address
 	count   int32

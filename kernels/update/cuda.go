@@ -3,7 +3,6 @@
 package update
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,11 +57,7 @@ const (
 // NewCUDA makes the family on a graphics card with the kernels of a module.
 func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	c := &CUDA{device: device, nextAdam: make([]adamConstants, 1)}
-	if err := errors.Join(c.sgd.load(module), c.adam.load(module), c.norm.load(module),
-		c.mean.load(module)); err != nil {
-		return nil, fmt.Errorf("update: %w", err)
-	}
-	return c, nil
+	return c, tensor.FindKernels("update", module, &c.sgd, &c.adam, &c.norm, &c.mean)
 }
 
 // list checks the entries and brings the table up to date with them. It returns the table's address

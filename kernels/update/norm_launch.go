@@ -5,33 +5,21 @@
 package update
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// normKernels are the kernels of norm.cu.
+// normKernels are the kernels of norm.cu. In their arguments, pointers are 0 for none.
 type normKernels struct {
-	gradientNorm cuda.Kernel[gradientNormArguments]
-	clip         cuda.Kernel[clipArguments]
+	gradientNorm cuda.Kernel[gradientNormArguments] `kernel:"gradient_norm"`
+	clip         cuda.Kernel[clipArguments]         `kernel:"clip"`
 }
 
-// load finds the kernels in a module.
-func (k *normKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.gradientNorm.Find(m, "gradient_norm"),
-		k.clip.Find(m, "clip"),
-	)
-}
-
-// gradientNormArguments are the arguments of gradient_norm; pointers are 0 for none.
 type gradientNormArguments struct {
 	norm, entries   cuda.Address
 	count, chunks   int32
 	partial, ticket cuda.Address
 }
 
-// clipArguments are the arguments of clip; pointers are 0 for none.
 type clipArguments struct {
 	entries cuda.Address
 	count   int32

@@ -5,24 +5,14 @@
 package update
 
 import (
-	"errors"
-
 	"nmn/cuda"
 )
 
-// sgdKernels are the kernels of sgd.cu.
+// sgdKernels are the kernels of sgd.cu. In their arguments, pointers are 0 for none.
 type sgdKernels struct {
-	sgd cuda.Kernel[sgdArguments]
+	sgd cuda.Kernel[sgdArguments] `kernel:"sgd"`
 }
 
-// load finds the kernels in a module.
-func (k *sgdKernels) load(m *cuda.Module) error {
-	return errors.Join(
-		k.sgd.Find(m, "sgd"),
-	)
-}
-
-// sgdArguments are the arguments of sgd; pointers are 0 for none.
 type sgdArguments struct {
 	entries  cuda.Address
 	count    int32

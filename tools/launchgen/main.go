@@ -117,7 +117,7 @@ var types = map[string]string{"int": "int32", "unsigned": "uint32", "long long":
 // launches writes the Go file of one source: a struct of its kernels and, for each, a struct of its arguments. A
 // kernel for bfloat16 is the twin of one for float32.
 func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
-	var fields, finds, arguments bytes.Buffer
+	var fields, arguments bytes.Buffer
 	imports := "\"nmn/cuda\"\n"
 	for _, k := range kernels {
 		of, kind := argumentsOf(k, kernels), "cuda.Kernel"
@@ -129,8 +129,7 @@ func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 		}) {
 			kind, imports = "tensor.Twins", "\"nmn/cuda\"\n\"nmn/kernels/tensor\"\n"
 		}
-		fmt.Fprintf(&fields, "%s %s[%sArguments]\n", camel(k.Name), kind, camel(of))
-		fmt.Fprintf(&finds, "k.%s.Find(m, %q),\n", camel(k.Name), k.Name)
+		fmt.Fprintf(&fields, "%s %s[%sArguments] `kernel:%q`\n", camel(k.Name), kind, camel(of), k.Name)
 		if of == k.Name {
 			writeArguments(&arguments, k)
 		}
@@ -143,20 +142,12 @@ func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 package %[2]s
 
 import (
-"errors"
-
 %[3]s)
 
-// %[4]s are the kernels of %[1]s.cu.
+// %[4]s are the kernels of %[1]s.cu. In their arguments, pointers are 0 for none.
 type %[4]s struct {
 %[5]s}
-
-// load finds the kernels in a module.
-func (k *%[4]s) load(m *cuda.Module) error {
-return errors.Join(
-%[6]s)
-}
-%[7]s`, stem, family, imports, set, &fields, &finds, &arguments))
+%[6]s`, stem, family, imports, set, &fields, &arguments))
 }
 
 // bfloat16 ends the names of kernels that take bfloat16.
@@ -175,8 +166,7 @@ func argumentsOf(k signature.Kernel, kernels []signature.Kernel) string {
 }
 
 func writeArguments(b *bytes.Buffer, k signature.Kernel) {
-	fmt.Fprintf(b, "\n// %[1]sArguments are the arguments of %[2]s; pointers are 0 for none.\n"+
-		"type %[1]sArguments struct {\n", camel(k.Name), k.Name)
+	fmt.Fprintf(b, "\ntype %sArguments struct {\n", camel(k.Name))
 	for i, p := range k.Params {
 		if i+1 < len(k.Params) && goType(k.Params[i+1]) == goType(p) {
 			fmt.Fprintf(b, "%s, ", p.Name)

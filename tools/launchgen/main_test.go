@@ -37,7 +37,7 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
 		"type bagMeanArguments struct {\n\tg, offsets cuda.Address\n\tbags       int32\n\tcells      int64\n\tscale      " +
 			"float32\n}",
-		"bagMean tensor.Twins[bagMeanArguments]\n", "k.bagMean.Find(m, \"bag_mean\"),\n",
+		"bagMean tensor.Twins[bagMeanArguments] `kernel:\"bag_mean\"`\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
