@@ -33,21 +33,23 @@ func (r *Recorder) Download(dst *dense.Dense, src *tensor.Tensor) error {
 
 // Copy implements tensor.Device.
 func (r *Recorder) Copy(dst, src *tensor.Tensor) error {
-	o := Op{Layer: r.layer(src), Name: "copy", Shape: shapeOf(src), Bytes: bytesOf(dst, src)}
-	return r.do(o, func() error { return r.backend.Copy(dst, src) })
+	return r.do(r.op(src, "copy", src, bytesOf(dst, src)), func() error { return r.backend.Copy(dst, src) })
 }
 
-// The operations of kernels.Backend. They are written out instead of embedded, so that a new operation cannot
-// be left out of a step unnoticed.
+// op describes an operation of a tensor's layer on an operand that decides its size.
+func (r *Recorder) op(layer *tensor.Tensor, name string, of *tensor.Tensor, bytes int) Op {
+	return Op{Layer: r.layer(layer), Name: name, Shape: shapeOf(of), Bytes: bytes}
+}
 
-// Conv implements conv.Ops.
+// The operations of kernels.Backend, of all its families. They are written out instead of embedded, so that a new
+// operation cannot be left out of a step unnoticed.
+
 func (r *Recorder) Conv(y, x, w, b *tensor.Tensor, p conv.Params) error {
 	layer := r.layer(w)
 	r.names[y] = layer
 	return r.do(r.convolution(layer, conv.Forward, x, w, y, p, b), func() error { return r.backend.Conv(y, x, w, b, p) })
 }
 
-// ConvAdd implements conv.Ops.
 func (r *Recorder) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) error {
 	layer := r.layer(w)
 	r.names[y] = layer
@@ -55,28 +57,25 @@ func (r *Recorder) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p conv.Params) e
 	return r.do(o, func() error { return r.backend.ConvAdd(y, x, w, b, shortcut, p) })
 }
 
-// ConvGradData implements conv.Ops.
 func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, again(dx, p.Accumulate))
 	return r.do(o, func() error { return r.backend.ConvGradData(dx, dy, w, mask, p) })
 }
 
-// ConvGradDataBias implements conv.Ops. It is named after the pass of the layer whose filter it reads.
+// ConvGradDataBias is named after the pass of the layer whose filter it reads.
 func (r *Recorder) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, db, again(db, p.Accumulate))
 	o.Name = "data and bias gradient"
 	return r.do(o, func() error { return r.backend.ConvGradDataBias(dx, db, dy, w, mask, p) })
 }
 
-// ConvGradFilter implements conv.Ops.
 func (r *Recorder) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(dw), conv.FilterGradient, x, dw, dy, p, again(dw, p.Accumulate))
 	return r.do(o, func() error { return r.backend.ConvGradFilter(dw, x, dy, p) })
 }
 
-// ConvGradBias implements conv.Ops.
 func (r *Recorder) ConvGradBias(db, dy *tensor.Tensor, p conv.Params) error {
-	o := Op{Layer: r.layer(db), Name: "bias gradient", Shape: shapeOf(dy), Bytes: bytesOf(db, dy, again(db, p.Accumulate))}
+	o := r.op(db, "bias gradient", dy, bytesOf(db, dy, again(db, p.Accumulate)))
 	return r.do(o, func() error { return r.backend.ConvGradBias(db, dy, p) })
 }
 
@@ -88,78 +87,66 @@ func again(t *tensor.Tensor, read bool) *tensor.Tensor {
 	return nil
 }
 
-// Dropout implements activation.Ops. The seed identifies the gradient.
+// Dropout notes its seed, which identifies the gradient.
 func (r *Recorder) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	r.names[seed] = r.layer(x)
-	o := Op{Layer: r.layer(x), Name: "dropout", Shape: shapeOf(x), Bytes: bytesOf(y, x, keys, seed)}
+	o := r.op(x, "dropout", x, bytesOf(y, x, keys, seed))
 	return r.do(o, func() error { return r.backend.Dropout(y, x, keys, seed, rate) })
 }
 
-// DropoutGrad implements activation.Ops.
 func (r *Recorder) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
-	o := Op{Layer: r.layer(seed), Name: "dropout gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dy, keys, seed)}
+	o := r.op(seed, "dropout gradient", dx, bytesOf(dx, dy, keys, seed))
 	return r.do(o, func() error { return r.backend.DropoutGrad(dx, dy, keys, seed, rate) })
 }
 
-// MaxPool implements pool.Ops.
-func (r *Recorder) MaxPool(y, x *tensor.Tensor) error {
+// countPool names the layer of a pool's output.
+func (r *Recorder) countPool(y *tensor.Tensor) {
 	r.pools++
 	r.names[y] = fmt.Sprintf("pool%d", r.pools)
-	o := Op{Layer: r.names[y], Name: "max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
-	return r.do(o, func() error { return r.backend.MaxPool(y, x) })
 }
 
-// MaxPoolGrad implements pool.Ops.
+func (r *Recorder) MaxPool(y, x *tensor.Tensor) error {
+	r.countPool(y)
+	return r.do(r.op(y, "max pool", x, bytesOf(y, x)), func() error { return r.backend.MaxPool(y, x) })
+}
+
 func (r *Recorder) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	o := Op{Layer: r.layer(y), Name: "max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
+	o := r.op(y, "max pool gradient", x, bytesOf(dx, dy, x, y))
 	return r.do(o, func() error { return r.backend.MaxPoolGrad(dx, dy, x, y, relu) })
 }
 
-// MaxPoolGradBias implements pool.Ops.
 func (r *Recorder) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	o := Op{Layer: r.layer(y), Name: "max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y,
-		again(db, p.Accumulate))}
+	o := r.op(y, "max pool and bias gradient", x, bytesOf(dx, db, dy, x, y, again(db, p.Accumulate)))
 	return r.do(o, func() error { return r.backend.MaxPoolGradBias(dx, db, dy, x, y, p) })
 }
 
-// MaxPool3GradBias implements pool.Ops.
 func (r *Recorder) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
-	o := Op{Layer: r.layer(y), Name: "3×3 max pool and bias gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, db, dy, x, y,
-		again(db, p.Accumulate))}
+	o := r.op(y, "3×3 max pool and bias gradient", x, bytesOf(dx, db, dy, x, y, again(db, p.Accumulate)))
 	return r.do(o, func() error { return r.backend.MaxPool3GradBias(dx, db, dy, x, y, p) })
 }
 
-// MaxPool3Grad implements pool.Ops.
 func (r *Recorder) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
-	o := Op{Layer: r.layer(y), Name: "3×3 max pool gradient", Shape: shapeOf(x), Bytes: bytesOf(dx, dy, x, y)}
+	o := r.op(y, "3×3 max pool gradient", x, bytesOf(dx, dy, x, y))
 	return r.do(o, func() error { return r.backend.MaxPool3Grad(dx, dy, x, y, relu) })
 }
 
-// MaxPool3 implements pool.Ops.
 func (r *Recorder) MaxPool3(y, x *tensor.Tensor) error {
-	r.pools++
-	r.names[y] = fmt.Sprintf("pool%d", r.pools)
-	o := Op{Layer: r.names[y], Name: "3×3 max pool", Shape: shapeOf(x), Bytes: bytesOf(y, x)}
-	return r.do(o, func() error { return r.backend.MaxPool3(y, x) })
+	r.countPool(y)
+	return r.do(r.op(y, "3×3 max pool", x, bytesOf(y, x)), func() error { return r.backend.MaxPool3(y, x) })
 }
 
-// BagPool implements pool.Ops.
 func (r *Recorder) BagPool(g, x, bags *tensor.Tensor, kind pool.Kind) error {
-	o := Op{Layer: r.layer(x), Name: "bag pool", Shape: shapeOf(x), Bytes: bytesOf(g, x, bags)}
-	return r.do(o, func() error { return r.backend.BagPool(g, x, bags, kind) })
+	return r.do(r.op(x, "bag pool", x, bytesOf(g, x, bags)), func() error { return r.backend.BagPool(g, x, bags, kind) })
 }
 
-// BagPoolGrad implements pool.Ops.
 func (r *Recorder) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind pool.Kind, accumulate bool) error {
-	o := Op{Layer: r.layer(x), Name: "bag pool gradient", Shape: shapeOf(dx), Bytes: bytesOf(dx, dg, bags,
-		again(dx, accumulate))}
+	o := r.op(x, "bag pool gradient", dx, bytesOf(dx, dg, bags, again(dx, accumulate)))
 	if kind == pool.Max {
 		o.Bytes += bytesOf(x, g)
 	}
 	return r.do(o, func() error { return r.backend.BagPoolGrad(dx, dg, x, g, bags, kind, accumulate) })
 }
 
-// NoiseStep implements noise.Ops.
 func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, bags *tensor.Tensor,
 	p noise.StepParams) error {
 	r.names[out.Loss] = "noise"
@@ -168,46 +155,39 @@ func (r *Recorder) NoiseStep(out noise.StepOutput, logits, confidence, labels, b
 	return r.do(o, func() error { return r.backend.NoiseStep(out, logits, confidence, labels, bags, p) })
 }
 
-// LargeLosses implements noise.Ops.
 func (r *Recorder) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	op := Op{Layer: "noise", Name: "large losses", Shape: shapeOf(o), Bytes: bytesOf(targets, o, z, count)}
 	return r.do(op, func() error { return r.backend.LargeLosses(targets, o, z, count, instead) })
 }
 
-// SGD implements update.Ops.
 func (r *Recorder) SGD(entries []update.Entry, momentum float32) error {
 	return r.do(parameters("sgd", entries, updating), func() error { return r.backend.SGD(entries, momentum) })
 }
 
-// Adam implements update.Ops.
 func (r *Recorder) Adam(entries []update.Entry, p update.AdamParams) error {
 	return r.do(parameters("adam", entries, updating), func() error { return r.backend.Adam(entries, p) })
 }
 
-// AdamW implements update.Ops.
 func (r *Recorder) AdamW(entries []update.Entry, p update.AdamParams) error {
 	return r.do(parameters("adamw", entries, updating), func() error { return r.backend.AdamW(entries, p) })
 }
 
-// Average implements update.Ops.
 func (r *Recorder) Average(entries []update.Entry, share float32) error {
 	o := parameters("average", entries, func(e update.Entry) int { return 3 * e.W.Bytes() })
 	return r.do(o, func() error { return r.backend.Average(entries, share) })
 }
 
-// Exchange implements update.Ops.
 func (r *Recorder) Exchange(entries []update.Entry) error {
 	o := parameters("exchange", entries, func(e update.Entry) int { return 4 * e.W.Bytes() })
 	return r.do(o, func() error { return r.backend.Exchange(entries) })
 }
 
-// GradNorm implements update.Ops.
 func (r *Recorder) GradNorm(norm *tensor.Tensor, entries []update.Entry) error {
 	o := parameters("gradient norm", entries, func(e update.Entry) int { return e.G.Bytes() })
 	return r.do(o, func() error { return r.backend.GradNorm(norm, entries) })
 }
 
-// Clip implements update.Ops. It counts the bytes of a norm above the limit.
+// Clip counts the bytes of a norm above the limit.
 func (r *Recorder) Clip(entries []update.Entry, norm *tensor.Tensor, limit float32) error {
 	o := parameters("clip", entries, func(e update.Entry) int { return 2 * e.G.Bytes() })
 	return r.do(o, func() error { return r.backend.Clip(entries, norm, limit) })
@@ -226,13 +206,10 @@ func parameters(name string, entries []update.Entry, moved func(e update.Entry) 
 // updating reads the gradient, reads and writes weight and state, and writes the copy.
 func updating(e update.Entry) int { return bytesOf(e.G, e.W, e.W, e.M, e.M, e.V, e.V, e.Copy) }
 
-// Zero implements update.Ops.
 func (r *Recorder) Zero(t *tensor.Tensor) error {
-	o := Op{Layer: r.layer(t), Name: "zero", Shape: shapeOf(t), Bytes: bytesOf(t)}
-	return r.do(o, func() error { return r.backend.Zero(t) })
+	return r.do(r.op(t, "zero", t, bytesOf(t)), func() error { return r.backend.Zero(t) })
 }
 
-// Normalize implements pixels.Ops.
 func (r *Recorder) Normalize(x, from, sizes, flips *tensor.Tensor, p pixels.Params) error {
 	o := Op{Layer: "input", Name: "normalize", Shape: shapeOf(x), Bytes: bytesOf(x, from, sizes, flips)}
 	return r.do(o, func() error { return r.backend.Normalize(x, from, sizes, flips, p) })

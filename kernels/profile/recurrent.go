@@ -2,7 +2,7 @@ package profile
 
 import "nmn/kernels/tensor"
 
-// LSTM implements recurrent.Ops. It counts the arithmetic of the products with the recurrent weights.
+// LSTM counts the arithmetic of the products with the recurrent weights.
 func (r *Recorder) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
 	layer := r.layer(wh)
 	r.names[h], r.names[c] = layer, layer
@@ -11,28 +11,25 @@ func (r *Recorder) LSTM(h, c, gates, wh, h0, c0 *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.LSTM(h, c, gates, wh, h0, c0) })
 }
 
-// LSTMGrad implements recurrent.Ops.
 func (r *Recorder) LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
 	o := Op{Layer: r.layer(wh), Name: "lstm gradient", Shape: shapeOf(gates), FLOP: products(gates, wh),
 		Bytes: bytesOf(gates, gates, dh, c, wh, c0, dcLast, dh0, dc0)}
 	return r.do(o, func() error { return r.backend.LSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0) })
 }
 
-// Embed implements recurrent.Ops.
 func (r *Recorder) Embed(y, table, words *tensor.Tensor) error {
 	r.names[y] = r.layer(table)
-	o := Op{Layer: r.layer(table), Name: "embedding", Shape: shapeOf(y), Bytes: bytesOf(y, y, words)}
+	o := r.op(table, "embedding", y, bytesOf(y, y, words))
 	return r.do(o, func() error { return r.backend.Embed(y, table, words) })
 }
 
-// EmbedGrad implements recurrent.Ops.
 func (r *Recorder) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
-	o := Op{Layer: r.layer(dtable), Name: "embedding gradient", Shape: shapeOf(dy), Bytes: bytesOf(dtable, dy, words)}
+	o := r.op(dtable, "embedding gradient", dy, bytesOf(dtable, dy, words))
 	return r.do(o, func() error { return r.backend.EmbedGrad(dtable, dy, words) })
 }
 
-// CrossEntropy implements recurrent.Ops. Its arithmetic counts all rows and the logits once: rows without a
-// target may cost nothing, and logits may be computed again.
+// CrossEntropy counts the arithmetic of all rows, and of the logits once: rows without a target may cost nothing, and
+// logits may be computed again.
 func (r *Recorder) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
 	o := Op{Layer: r.layer(w), Name: "softmax cross-entropy", Shape: shapeOf(h) + " * " + shapeOf(w), FLOP: products(h, w),
 		Bytes: bytesOf(loss, dh, dw, db, h, w, b, targets)}
@@ -42,16 +39,12 @@ func (r *Recorder) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tenso
 	return r.do(o, func() error { return r.backend.CrossEntropy(loss, dh, dw, db, h, w, b, targets, scale) })
 }
 
-// LogSoftmax implements recurrent.Ops.
 func (r *Recorder) LogSoftmax(x *tensor.Tensor) error {
-	o := Op{Layer: r.layer(x), Name: "log-softmax", Shape: shapeOf(x), Bytes: bytesOf(x, x)}
-	return r.do(o, func() error { return r.backend.LogSoftmax(x) })
+	return r.do(r.op(x, "log-softmax", x, bytesOf(x, x)), func() error { return r.backend.LogSoftmax(x) })
 }
 
-// Add implements recurrent.Ops.
 func (r *Recorder) Add(dst, src *tensor.Tensor) error {
-	o := Op{Layer: r.layer(dst), Name: "add", Shape: shapeOf(dst), Bytes: bytesOf(dst, dst, src)}
-	return r.do(o, func() error { return r.backend.Add(dst, src) })
+	return r.do(r.op(dst, "add", dst, bytesOf(dst, dst, src)), func() error { return r.backend.Add(dst, src) })
 }
 
 // products counts multiplications and additions of a matrix with the rows of x, whose width is one of its
