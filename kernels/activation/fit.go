@@ -9,7 +9,7 @@ import (
 // Fit checks that tensors are floats of equal shape. It is the shape rule of every device.
 func Fit(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
-		if t == nil || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 || !tensor.SameShape(t, tensors[0]) {
+		if !t.IsFloats() || !tensor.SameShape(t, tensors[0]) {
 			return fmt.Errorf("%s: %s and %s: floats of equal shape are needed: %w", operation, tensors[0], t, tensor.ErrShape)
 		}
 	}
@@ -26,7 +26,7 @@ func fitDropout(operation string, y, x, keys, seed *tensor.Tensor, rate float32)
 	if x.Rank() == 0 || x.Len() == 0 {
 		return 0, fmt.Errorf("%s: %s has no rows: %w", operation, x, tensor.ErrShape)
 	}
-	if keys == nil || keys.DType() != tensor.Int32 || keys.Rank() != 1 || keys.Len() != x.Dim(0) {
+	if !keys.Is(tensor.Int32, x.Dim(0)) {
 		return 0, fmt.Errorf("%s: keys of %s are %s, want int32 %d: %w", operation, x, keys, x.Dim(0), tensor.ErrShape)
 	}
 	if seed == nil || seed.DType() != tensor.Int32 || seed.Len() != 2 {

@@ -78,7 +78,7 @@ type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad, Stride int }
 // device.
 func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 	for _, t := range [...]*tensor.Tensor{x, w, y} {
-		if t == nil || t.Rank() != 4 || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 {
+		if !t.IsFloats() || t.Rank() != 4 {
 			return Geometry{}, fmt.Errorf("%s: input %s, filter %s, output %s: each needs four dimensions of floats: %w",
 				operation, x, w, y, tensor.ErrShape)
 		}
@@ -99,10 +99,9 @@ func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 	case down < 0 || across < 0:
 		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad,
 			tensor.ErrShape)
-	case y.Dim(0) != g.N || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.K:
+	case !y.IsFloats(g.N, g.P, g.Q, g.K):
 		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w,
-			p.Pad, g.Stride,
-			tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
+			p.Pad, g.Stride, tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
 	}
 	return g, nil
 }

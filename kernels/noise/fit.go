@@ -42,7 +42,7 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 		}
 	} else if confidence != nil {
 		g.PerBag = confidence.Rank() > 0 && confidence.Dim(0) == g.N
-		if !g.PerBag && !isFloats(confidence, 1, 2, 2, g.K) || g.PerBag && !isFloats(confidence, g.N, 2, 2, g.K) {
+		if !g.PerBag && !confidence.IsFloats(1, 2, 2, g.K) || g.PerBag && !confidence.IsFloats(g.N, 2, 2, g.K) {
 			return g, fmt.Errorf("%s: confidence is %s, want floats %d×2×2×%d or 1×2×2×%d: %w",
 				operation, confidence, g.N, g.K, g.K, tensor.ErrShape)
 		}
@@ -53,7 +53,7 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	if labels == nil && (out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil) {
 		return g, fmt.Errorf("%s: loss, gradients and posterior need labels %d×%d: %w", operation, g.N, g.K, tensor.ErrShape)
 	}
-	if out.DLogits != nil && !(isFloats(out.DLogits) && tensor.SameShape(out.DLogits, logits)) {
+	if out.DLogits != nil && !(out.DLogits.IsFloats() && tensor.SameShape(out.DLogits, logits)) {
 		return g, fmt.Errorf("%s: gradient of the logits is %s, want the shape of the logits, %s: %w",
 			operation, out.DLogits, logits, tensor.ErrShape)
 	}
@@ -71,12 +71,12 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 // fitLargeLosses checks the tensors of LargeLosses. It is the shape rule of every device.
 func fitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	const operation = "large losses"
-	if !isFloats(o) || o.Rank() != 2 || o.Len() == 0 {
+	if !o.IsFloats() || o.Rank() != 2 || o.Len() == 0 {
 		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
 	}
 	n, k = o.Dim(0), o.Dim(1)
 	for _, t := range []*tensor.Tensor{targets, z} {
-		if !isFloats(t, n, k) {
+		if !t.IsFloats(n, k) {
 			return 0, 0, fmt.Errorf("%s: targets are %s and labels %s, want floats %d×%d: %w", operation, targets, z, n, k,
 				tensor.ErrShape)
 		}
@@ -132,7 +132,7 @@ func (p StepParams) fitExclusive(operation string, g geometry, out StepOutput, t
 
 // fitBags checks logits T×h×w×K and N+1 frame offsets. Without offsets N = T.
 func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
-	if !isFloats(logits) || logits.Rank() != 4 || logits.Len() == 0 {
+	if !logits.IsFloats() || logits.Rank() != 4 || logits.Len() == 0 {
 		return geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
 			tensor.ErrShape)
 	}
@@ -140,31 +140,10 @@ func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
 	return geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
 }
 
-// isFloats reports whether t is a tensor of a computing type with these dimensions. Without dimensions any
-// will do.
-func isFloats(t *tensor.Tensor, shape ...int) bool {
-	if t == nil || t.DType() == tensor.Int32 || t.DType() == tensor.Uint8 {
-		return false
-	}
-	if len(shape) == 0 {
-		return true
-	}
-	if t.Rank() != len(shape) {
-		return false
-	}
-	for i, d := range shape {
-		if t.Dim(i) != d {
-			return false
-		}
-	}
-	return true
-}
-
 // optional checks a tensor that may be nil.
 func optional(operation, name string, t *tensor.Tensor, shape ...int) error {
-	if t == nil || isFloats(t, shape...) {
+	if t == nil || t.IsFloats(shape...) {
 		return nil
 	}
-	want := tensor.Format(append([]int(nil), shape...))
-	return fmt.Errorf("%s: %s is %s, want floats %s: %w", operation, name, t, want, tensor.ErrShape)
+	return fmt.Errorf("%s: %s is %s, want floats %s: %w", operation, name, t, tensor.Format(shape), tensor.ErrShape)
 }

@@ -44,13 +44,8 @@ func (c *CPU) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error 
 	if err != nil {
 		return err
 	}
-	j := job{geometry: g, Params: p, x: x.Float32s(), pixels: pixels.Uint8s()}
-	if sizes != nil {
-		j.sizes = sizes.Int32s()
-	}
-	if flips != nil {
-		j.flips = flips.Uint8s()
-	}
+	j := job{geometry: g, Params: p, x: x.Float32s(), pixels: pixels.Uint8s(), sizes: sizes.Int32s(),
+		flips: flips.Uint8s()}
 	if j.x == nil || j.pixels == nil || sizes != nil && j.sizes == nil || flips != nil && j.flips == nil {
 		return fmt.Errorf("normalize: output %s and its sources are not all in host memory: %w", x, tensor.ErrShape)
 	}

@@ -15,20 +15,19 @@ type geometry struct{ T, H, W, C int }
 // sizes.
 func Fit(x, pixels, sizes, flips *tensor.Tensor, p Params) (geometry, error) {
 	const operation = "normalize"
-	if x == nil || x.Rank() != 4 || x.DType() == tensor.Int32 || x.DType() == tensor.Uint8 || x.Dim(3) < 3 {
+	if !x.IsFloats() || x.Rank() != 4 || x.Dim(3) < 3 {
 		return geometry{}, fmt.Errorf("%s: output is %s, want floats T×H×W×C with at least 3 channels: %w", operation, x,
 			tensor.ErrShape)
 	}
 	g := geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
-	if pixels == nil || pixels.DType() != tensor.Uint8 || pixels.Rank() != 4 ||
-		pixels.Dim(0) != g.T || pixels.Dim(1) != g.H || pixels.Dim(2) != g.W || pixels.Dim(3) != 3 {
+	if !pixels.Is(tensor.Uint8, g.T, g.H, g.W, 3) {
 		return g, fmt.Errorf("%s: pixels are %s, want uint8 %d×%d×%d×3: %w", operation, pixels, g.T, g.H, g.W,
 			tensor.ErrShape)
 	}
-	if sizes != nil && (sizes.DType() != tensor.Int32 || sizes.Rank() != 2 || sizes.Dim(0) != g.T || sizes.Dim(1) != 2) {
+	if sizes != nil && !sizes.Is(tensor.Int32, g.T, 2) {
 		return g, fmt.Errorf("%s: sizes are %s, want int32 %d×2: %w", operation, sizes, g.T, tensor.ErrShape)
 	}
-	if flips != nil && (flips.DType() != tensor.Uint8 || flips.Rank() != 1 || flips.Dim(0) != g.T) {
+	if flips != nil && !flips.Is(tensor.Uint8, g.T) {
 		return g, fmt.Errorf("%s: flips are %s, want uint8 %d: %w", operation, flips, g.T, tensor.ErrShape)
 	}
 	for c := range 3 {

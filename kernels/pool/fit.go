@@ -22,7 +22,7 @@ func fitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	if g.P < 1 || g.Q < 1 {
 		return g, fmt.Errorf("%s: input %s is smaller than the window: %w", operation, x, tensor.ErrShape)
 	}
-	if y.Dim(0) != g.T || y.Dim(1) != g.P || y.Dim(2) != g.Q || y.Dim(3) != g.C {
+	if !y.IsFloats(g.T, g.P, g.Q, g.C) {
 		return g, fmt.Errorf("%s: input %s gives output %s, not %s: %w", operation, x,
 			tensor.Format([]int{g.T, g.P, g.Q, g.C}), y, tensor.ErrShape)
 	}
@@ -37,7 +37,7 @@ func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error)
 
 // FitChannels checks that db is float32 with an element for each channel.
 func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
-	if db == nil || db.DType() != tensor.Float32 || db.Rank() != 1 || db.Len() != g.C {
+	if !db.Is(tensor.Float32, g.C) {
 		return fmt.Errorf("%s: bias gradient is %s, want float32 %d: %w", operation, db, g.C, tensor.ErrShape)
 	}
 	return nil
@@ -60,7 +60,7 @@ func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 	if err != nil {
 		return s, err
 	}
-	if g == nil || !isFloat(g) || g.Rank() != 2 || g.Dim(0) != s.N || g.Dim(1) != s.D {
+	if !g.IsFloats(s.N, s.D) {
 		return s, fmt.Errorf("%s: maps %s in %d bags give vectors %d×%d, not %s: %w",
 			operation, x, s.N, s.N, s.D, g, tensor.ErrShape)
 	}
@@ -77,12 +77,10 @@ func fitKind(operation string, kind Kind) error {
 
 // fitLike checks that gradients have the shape of the tensors they belong to.
 func fitLike(operation string, gradient, of *tensor.Tensor) error {
-	if gradient == nil || of == nil || !isFloat(gradient) || !tensor.SameShape(gradient, of) {
+	if of == nil || !gradient.IsFloats() || !tensor.SameShape(gradient, of) {
 		return fmt.Errorf("%s: gradient %s does not have the shape of %s: %w", operation, gradient, of, tensor.ErrShape)
 	}
 	return nil
 }
 
-func isFloat(t *tensor.Tensor) bool { return t.DType() != tensor.Int32 && t.DType() != tensor.Uint8 }
-
-func isMap(t *tensor.Tensor) bool { return t != nil && t.Rank() == 4 && isFloat(t) }
+func isMap(t *tensor.Tensor) bool { return t.IsFloats() && t.Rank() == 4 }

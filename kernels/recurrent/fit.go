@@ -45,7 +45,7 @@ func fitLayer(operation string, gates, wh *tensor.Tensor) (l Layer, err error) {
 }
 
 func (l Layer) sequence(operation, name string, x *tensor.Tensor) error {
-	if !floats(x, 3) || x.Dim(0) != l.T || x.Dim(1) != l.N || x.Dim(2) != l.H {
+	if !x.Is(tensor.Float32, l.T, l.N, l.H) {
 		return fmt.Errorf("%s: %s is %s, want float32 %d×%d×%d: %w", operation, name, x, l.T, l.N, l.H, tensor.ErrShape)
 	}
 	return nil
@@ -53,7 +53,7 @@ func (l Layer) sequence(operation, name string, x *tensor.Tensor) error {
 
 // state checks a tensor of one step. It may be nil.
 func (l Layer) state(operation, name string, x *tensor.Tensor) error {
-	if x != nil && (!floats(x, 2) || x.Dim(0) != l.N || x.Dim(1) != l.H) {
+	if x != nil && !x.Is(tensor.Float32, l.N, l.H) {
 		return fmt.Errorf("%s: %s is %s, want float32 %d×%d: %w", operation, name, x, l.N, l.H, tensor.ErrShape)
 	}
 	return nil
@@ -115,7 +115,7 @@ func floats(x *tensor.Tensor, rank int) bool {
 }
 
 func vector(operation, name string, x *tensor.Tensor, length int) error {
-	if !floats(x, 1) || x.Len() != length {
+	if !x.Is(tensor.Float32, length) {
 		return fmt.Errorf("%s: %s is %s, want float32 %d: %w", operation, name, x, length, tensor.ErrShape)
 	}
 	return nil

@@ -10,8 +10,8 @@ func fitCopy(dst, src *Tensor) error {
 	return nil
 }
 
-// copyBlock is the number of elements that a worker copies at a time: some hundred kilobytes.
-const copyBlock = 64 << 10
+// copyBlock is the number of bytes that a worker copies at a time.
+const copyBlock = 256 << 10
 
 // Copy implements Device. The workers share the blocks; a single one allocates nothing.
 func (c *CPU) Copy(dst, src *Tensor) error {
@@ -21,26 +21,13 @@ func (c *CPU) Copy(dst, src *Tensor) error {
 	if dst.address != 0 || src.address != 0 {
 		return fmt.Errorf("copy: %s to %s: not in host memory: %w", src, dst, ErrShape)
 	}
-	if blocks := (dst.size + copyBlock - 1) / copyBlock; blocks > 1 {
-		c.Workers.Run(blocks, func(_, block int) { copyElements(dst, src, block) })
-	} else if blocks == 1 {
-		copyElements(dst, src, 0)
+	if blocks := Ceil(len(dst.host), copyBlock); blocks > 1 {
+		c.Workers.Run(blocks, func(_, block int) {
+			lo := block * copyBlock
+			copy(dst.host[lo:min(lo+copyBlock, len(dst.host))], src.host[lo:])
+		})
+	} else {
+		copy(dst.host, src.host)
 	}
 	return nil
-}
-
-// copyElements copies a block.
-func copyElements(dst, src *Tensor, block int) {
-	lo := block * copyBlock
-	hi := min(lo+copyBlock, dst.size)
-	switch {
-	case dst.float32s != nil:
-		copy(dst.float32s[lo:hi], src.float32s[lo:hi])
-	case dst.int32s != nil:
-		copy(dst.int32s[lo:hi], src.int32s[lo:hi])
-	case dst.uint8s != nil:
-		copy(dst.uint8s[lo:hi], src.uint8s[lo:hi])
-	case dst.uint16s != nil:
-		copy(dst.uint16s[lo:hi], src.uint16s[lo:hi])
-	}
 }

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -68,50 +69,27 @@ func (c *CPU) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 
 // Free implements Device: the garbage collector takes the memory when no view is left.
 func (c *CPU) Free(t *Tensor) error {
-	t.float32s, t.int32s, t.uint8s, t.uint16s = nil, nil, nil, nil
+	t.host = nil
 	return nil
 }
 
 // Upload implements Device.
 func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
-	if src.RequiresIterator() || src.DataOrder().IsColMajor() {
-		return fmt.Errorf("upload: host array %v is a view that is not row-major without gaps, materialize it: %w",
-			src.Shape(), ErrShape)
+	bytes, err := hostBytes("upload", src, dst)
+	if err := cmp.Or(err, OnHost("upload", dst.dtype, dst)); err != nil {
+		return err
 	}
-	switch {
-	case dst.float32s != nil && src.Dtype() == dense.Float32 && src.DataSize() == dst.size:
-		copy(dst.float32s, src.Float32s())
-	case dst.int32s != nil && src.Dtype() == dense.Int32 && src.DataSize() == dst.size:
-		copy(dst.int32s, src.Int32s())
-	case dst.uint8s != nil && src.Dtype() == dense.Uint8 && src.DataSize() == dst.size:
-		copy(dst.uint8s, src.Uint8s())
-	case dst.uint16s != nil && src.Dtype() == dense.Uint16 && src.DataSize() == dst.size:
-		copy(dst.uint16s, src.Uint16s())
-	case dst.size == 0 && src.DataSize() == 0:
-	default:
-		return fmt.Errorf("upload: host array %v %v to %s: %w", src.Dtype(), src.Shape(), dst, ErrShape)
-	}
+	copy(dst.host, bytes)
 	return nil
 }
 
 // Download implements Device.
 func (c *CPU) Download(dst *dense.Dense, src *Tensor) error {
-	if dst.RequiresIterator() || dst.DataOrder().IsColMajor() {
-		return fmt.Errorf("download: host array %v is a view that is not row-major without gaps: %w", dst.Shape(), ErrShape)
+	bytes, err := hostBytes("download", dst, src)
+	if err := cmp.Or(err, OnHost("download", src.dtype, src)); err != nil {
+		return err
 	}
-	switch {
-	case src.float32s != nil && dst.Dtype() == dense.Float32 && dst.DataSize() == src.size:
-		copy(dst.Float32s(), src.float32s)
-	case src.int32s != nil && dst.Dtype() == dense.Int32 && dst.DataSize() == src.size:
-		copy(dst.Int32s(), src.int32s)
-	case src.uint8s != nil && dst.Dtype() == dense.Uint8 && dst.DataSize() == src.size:
-		copy(dst.Uint8s(), src.uint8s)
-	case src.uint16s != nil && dst.Dtype() == dense.Uint16 && dst.DataSize() == src.size:
-		copy(dst.Uint16s(), src.uint16s)
-	case src.size == 0 && dst.DataSize() == 0:
-	default:
-		return fmt.Errorf("download: %s to host array %v %v: %w", src, dst.Dtype(), dst.Shape(), ErrShape)
-	}
+	copy(bytes, src.host)
 	return nil
 }
 

@@ -3,9 +3,9 @@
 package tensor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	dense "gorgonia.org/tensor"
 
@@ -65,7 +65,7 @@ func (c *CUDA) Free(t *Tensor) error {
 // Upload implements Device.
 func (c *CUDA) Upload(dst *Tensor, src *dense.Dense) error {
 	bytes, err := hostBytes("upload", src, dst)
-	if err != nil {
+	if err := cmp.Or(err, OnDevice("upload", dst.dtype, dst)); err != nil {
 		return err
 	}
 	return c.Stream.Upload(cuda.Address(dst.address), bytes)
@@ -74,7 +74,7 @@ func (c *CUDA) Upload(dst *Tensor, src *dense.Dense) error {
 // Download implements Device.
 func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
 	bytes, err := hostBytes("download", dst, src)
-	if err != nil {
+	if err := cmp.Or(err, OnDevice("download", src.dtype, src)); err != nil {
 		return err
 	}
 	return c.Stream.Download(bytes, cuda.Address(src.address))
@@ -93,63 +93,3 @@ func (c *CUDA) Sync() error { return c.Device.Sync() }
 
 // Close implements Device.
 func (c *CUDA) Close() error { return c.Device.Close() }
-
-// hostBytes is the memory of a host array that is to be copied from or to a tensor.
-func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
-	bytes, err := rawBytes(operation, host)
-	if err != nil {
-		return nil, err
-	}
-	dtype, known := typeOf(host.Dtype())
-	switch {
-	case host.DataSize() == 0 && t.size == 0:
-		return nil, nil
-	case !known || t.dtype != dtype || host.DataSize() != t.size:
-		return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
-	case t.address == 0:
-		return nil, fmt.Errorf("%s: %s is not in device memory: %w", operation, t, ErrShape)
-	}
-	return bytes, nil
-}
-
-// typeOf is the element type on the device of a host array's. bfloat16 is uint16 on the host.
-func typeOf(host dense.Dtype) (dtype DType, known bool) {
-	switch host {
-	case dense.Float32:
-		return Float32, true
-	case dense.Int32:
-		return Int32, true
-	case dense.Uint8:
-		return Uint8, true
-	case dense.Uint16:
-		return BFloat16, true
-	}
-	return 0, false
-}
-
-// rawBytes is the memory of a host array of one of these types, nil for any other.
-func rawBytes(operation string, host *dense.Dense) ([]byte, error) {
-	if host.RequiresIterator() || host.DataOrder().IsColMajor() {
-		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",
-			operation, host.Shape(), ErrShape)
-	}
-	if host.DataSize() == 0 {
-		return nil, nil
-	}
-	switch host.Dtype() {
-	case dense.Float32:
-		return bytesOf(host.Float32s()), nil
-	case dense.Int32:
-		return bytesOf(host.Int32s()), nil
-	case dense.Uint8:
-		return host.Uint8s(), nil
-	case dense.Uint16:
-		return bytesOf(host.Uint16s()), nil
-	}
-	return nil, nil
-}
-
-// bytesOf views numbers as their bytes.
-func bytesOf[T float32 | int32 | uint16](numbers []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(numbers[0])))
-}

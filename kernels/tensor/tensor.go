@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -40,55 +41,42 @@ type Tensor struct {
 	dtype DType
 	size  int // elements
 
-	// CPU memory: exactly one of these is set on the CPU, none on another device.
-	float32s []float32
-	int32s   []int32
-	uint8s   []uint8
-	uint16s  []uint16 // bits of bfloat16
-
+	host    []byte  // memory on the CPU, nil on another device
 	address uintptr // device address, 0 on the CPU
 }
 
 // OfFloat32s makes a CPU tensor over data, whose length must be the product of shape.
 func OfFloat32s(data []float32, shape ...int) (*Tensor, error) {
-	t := &Tensor{dtype: Float32, float32s: data}
-	return t, t.describe(len(data), shape)
+	return ofHost(Float32, data, shape)
 }
 
 // OfInt32s makes a CPU tensor over data, whose length must be the product of shape.
 func OfInt32s(data []int32, shape ...int) (*Tensor, error) {
-	t := &Tensor{dtype: Int32, int32s: data}
-	return t, t.describe(len(data), shape)
+	return ofHost(Int32, data, shape)
 }
 
 // OfUint8s makes a CPU tensor over data, whose length must be the product of shape.
 func OfUint8s(data []uint8, shape ...int) (*Tensor, error) {
-	t := &Tensor{dtype: Uint8, uint8s: data}
-	return t, t.describe(len(data), shape)
+	return ofHost(Uint8, data, shape)
 }
 
 // OfBFloat16s makes a CPU tensor over the bits of numbers, whose count must be the product of shape.
 func OfBFloat16s(data []uint16, shape ...int) (*Tensor, error) {
-	t := &Tensor{dtype: BFloat16, uint16s: data}
-	return t, t.describe(len(data), shape)
+	return ofHost(BFloat16, data, shape)
 }
 
 // OfAddress makes a tensor over device memory at an address. Only the device's backend reads it.
 func OfAddress(address uintptr, dtype DType, shape ...int) (*Tensor, error) {
 	size, err := Elements(shape)
-	return &Tensor{dtype: dtype, address: address, shape: append([]int(nil), shape...), size: size}, err
+	return &Tensor{dtype: dtype, address: address, shape: slices.Clone(shape), size: size}, err
 }
 
-func (t *Tensor) describe(length int, shape []int) error {
+func ofHost[T number](dtype DType, data []T, shape []int) (*Tensor, error) {
 	size, err := Elements(shape)
-	if err != nil {
-		return err
+	if err == nil && size != len(data) {
+		err = fmt.Errorf("tensor: %d elements for shape %s: %w", len(data), Format(shape), ErrShape)
 	}
-	if size != length {
-		return fmt.Errorf("tensor: %d elements for shape %s: %w", length, Format(shape), ErrShape)
-	}
-	t.shape, t.size = append([]int(nil), shape...), size
-	return nil
+	return &Tensor{dtype: dtype, shape: slices.Clone(shape), size: size, host: bytesOf(data)}, err
 }
 
 // maxElements is the limit of Elements: 2^40, or the largest int.
@@ -149,21 +137,19 @@ func (t *Tensor) Bytes() int { return t.size * t.dtype.Size() }
 func (t *Tensor) DType() DType { return t.dtype }
 
 // Float32s is the memory of a CPU tensor of float32, nil for any other and for a nil tensor.
-func (t *Tensor) Float32s() []float32 {
-	if t == nil {
-		return nil
-	}
-	return t.float32s
-}
+func (t *Tensor) Float32s() []float32 { return numbers[float32](t, Float32) }
 
 // Int32s is the memory of a CPU tensor of int32, nil for any other.
-func (t *Tensor) Int32s() []int32 { return t.int32s }
+func (t *Tensor) Int32s() []int32 { return numbers[int32](t, Int32) }
 
 // Uint8s is the memory of a CPU tensor of uint8, nil for any other.
-func (t *Tensor) Uint8s() []uint8 { return t.uint8s }
+func (t *Tensor) Uint8s() []uint8 { return numbers[uint8](t, Uint8) }
 
 // BFloat16s is the memory of a CPU tensor of bfloat16, as bits, nil for any other.
-func (t *Tensor) BFloat16s() []uint16 { return t.uint16s }
+func (t *Tensor) BFloat16s() []uint16 { return numbers[uint16](t, BFloat16) }
+
+// Memory is the memory of a CPU tensor, nil for any other.
+func (t *Tensor) Memory() []byte { return t.host }
 
 // Address is the device address, 0 on the CPU.
 func (t *Tensor) Address() uintptr { return t.address }
@@ -178,7 +164,7 @@ func (t *Tensor) Reshape(shape ...int) (*Tensor, error) {
 		return nil, fmt.Errorf("tensor: cannot view %s as %s: %w", Format(t.shape), Format(shape), ErrShape)
 	}
 	view := *t
-	view.shape = append([]int(nil), shape...)
+	view.shape = slices.Clone(shape)
 	return &view, nil
 }
 
@@ -194,17 +180,11 @@ func (t *Tensor) Rows(lo, hi int) (*Tensor, error) {
 	view := *t
 	view.shape = append([]int{hi - lo}, t.shape[1:]...)
 	view.size = (hi - lo) * row
-	switch {
-	case t.float32s != nil:
-		view.float32s = t.float32s[lo*row : hi*row : hi*row]
-	case t.int32s != nil:
-		view.int32s = t.int32s[lo*row : hi*row : hi*row]
-	case t.uint8s != nil:
-		view.uint8s = t.uint8s[lo*row : hi*row : hi*row]
-	case t.uint16s != nil:
-		view.uint16s = t.uint16s[lo*row : hi*row : hi*row]
-	default:
-		view.address += uintptr(lo * row * t.dtype.Size())
+	row *= t.dtype.Size()
+	if t.host != nil {
+		view.host = t.host[lo*row : hi*row]
+	} else {
+		view.address += uintptr(lo * row)
 	}
 	return &view, nil
 }
@@ -218,14 +198,15 @@ func (t *Tensor) String() string {
 }
 
 // SameShape reports whether two tensors have equal dimensions.
-func SameShape(a, b *Tensor) bool {
-	if len(a.shape) != len(b.shape) {
-		return false
-	}
-	for i, d := range a.shape {
-		if b.shape[i] != d {
-			return false
-		}
-	}
-	return true
+func SameShape(a, b *Tensor) bool { return slices.Equal(a.shape, b.shape) }
+
+// IsFloats reports whether t is a tensor of a type that devices compute in, with these dimensions. Without dimensions any
+// will do.
+func (t *Tensor) IsFloats(shape ...int) bool {
+	return t != nil && (t.dtype == Float32 || t.dtype == BFloat16) && (len(shape) == 0 || slices.Equal(t.shape, shape))
+}
+
+// Is reports whether t is a tensor of a type, with these dimensions.
+func (t *Tensor) Is(dtype DType, shape ...int) bool {
+	return t != nil && t.dtype == dtype && slices.Equal(t.shape, shape)
 }

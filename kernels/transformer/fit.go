@@ -18,12 +18,12 @@ var (
 
 // floats reports whether a tensor is there, of floats, and not of rank 0.
 func floats(t *tensor.Tensor) bool {
-	return t != nil && t.Rank() > 0 && t.DType() != tensor.Int32 && t.DType() != tensor.Uint8
+	return t.IsFloats() && t.Rank() > 0
 }
 
 // vector checks count numbers, or nil.
 func vector(operation, name string, t *tensor.Tensor, count int) error {
-	if t != nil && (!floats(t) || t.Rank() != 1 || t.Len() != count) {
+	if t != nil && !t.IsFloats(count) {
 		return fmt.Errorf("%s: %s is %s, want %d: %w", operation, name, t, count, tensor.ErrShape)
 	}
 	return nil
@@ -169,15 +169,13 @@ func FitTokens(y, patches, prefix, position *tensor.Tensor) (Sequence, error) {
 		}
 		s.Prefix = prefix.Dim(0)
 	}
-	if y.Dim(0) != s.N || y.Dim(1) != s.Prefix+s.Patches || y.Dim(2) != s.D {
+	if !y.IsFloats(s.N, s.Prefix+s.Patches, s.D) {
 		return s, fmt.Errorf("%s: prefix %s and patches %s give %s, not %s: %w", operation, prefix, patches,
 			tensor.Format([]int{s.N, s.Prefix + s.Patches, s.D}), y, tensor.ErrShape)
 	}
-	if position != nil && (!floats(position) || position.Rank() != 2 || position.Dim(0) != s.Patches ||
-		position.Dim(1) != s.D) {
+	if position != nil && !position.IsFloats(s.Patches, s.D) {
 		return s, fmt.Errorf("%s: position %s for patches %s: %d×%d are needed: %w", operation, position, patches,
-			s.Patches, s.D,
-			tensor.ErrShape)
+			s.Patches, s.D, tensor.ErrShape)
 	}
 	return s, nil
 }
@@ -203,7 +201,7 @@ func FitPatchEmbed(y, x, w, b *tensor.Tensor) (Patches, error) {
 	case p.H < p.P || p.W < p.P || p.H%p.P != 0 || p.W%p.P != 0:
 		return p, fmt.Errorf("%s: patches of %d×%d pixels do not divide pictures %s: %w", operation, p.P, p.P, x,
 			tensor.ErrShape)
-	case y.Dim(0) != p.N || y.Dim(1) != p.Count() || y.Dim(2) != p.K:
+	case !y.IsFloats(p.N, p.Count(), p.K):
 		return p, fmt.Errorf("%s: pictures %s and weights %s give %s, not %s: %w", operation, x, w,
 			tensor.Format([]int{p.N, p.Count(), p.K}), y, tensor.ErrShape)
 	}

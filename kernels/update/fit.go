@@ -39,8 +39,7 @@ func Fit(operation string, entries []Entry, use Use) error {
 			if use&t.use == 0 {
 				continue
 			}
-			if t.tensor == nil || t.tensor.DType() == tensor.Int32 || t.tensor.DType() == tensor.Uint8 ||
-				t.tensor.Len() != e.G.Len() {
+			if !t.tensor.IsFloats() || t.tensor.Len() != e.G.Len() {
 				return fmt.Errorf("%s: entry %d: %s is %s, gradient is %s: %w", operation, i, t.name, t.tensor, e.G,
 					tensor.ErrShape)
 			}

@@ -69,14 +69,9 @@ func (c *CPU) Zero(t *tensor.Tensor) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("zero: no tensor: %w", tensor.ErrShape)
-	case t.Float32s() != nil:
-		clear(t.Float32s())
-	case t.Int32s() != nil:
-		clear(t.Int32s())
-	case t.Uint8s() != nil:
-		clear(t.Uint8s())
-	default:
+	case t.Memory() == nil:
 		return fmt.Errorf("zero: %s is not in host memory: %w", t, tensor.ErrShape)
 	}
+	clear(t.Memory())
 	return nil
 }
