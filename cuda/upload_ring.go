@@ -13,16 +13,23 @@ type uploadRing struct {
 	filled int // bytes of it that may be on their way
 }
 
-// Two slots keep the copy busy, as in a Staging.
+// slot is a buffer with the event of its latest copy.
+type slot struct {
+	buffer *HostBuffer
+	done   *Event
+}
+
+// Two slots keep the copy busy while the host fills one.
 const (
-	asideSlots = stagingSlots
-	asideBytes = stagingSlotBytes
+	asideSlots = 2
+	asideBytes = 4 << 20
 )
 
 // room is the rest of a slot, at least one byte.
 func (a *uploadRing) room(s *Stream) ([]byte, error) {
 	if len(a.slots) == 0 {
-		if err := a.open(s.device); err != nil {
+		var err error
+		if a.slots, err = s.device.newSlots(asideSlots, asideBytes); err != nil {
 			return nil, err
 		}
 	}
@@ -37,11 +44,6 @@ func (a *uploadRing) room(s *Stream) ([]byte, error) {
 		a.at, a.filled = next, 0
 	}
 	return a.slots[a.at].buffer.Bytes()[a.filled:], nil
-}
-
-func (a *uploadRing) open(d *Device) (err error) {
-	a.slots, err = d.newSlots(asideSlots, asideBytes)
-	return err
 }
 
 // close frees the slots. The stream has done its work.
