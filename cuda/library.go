@@ -17,9 +17,6 @@ import (
 	"gorgonia.org/cu"
 )
 
-// DriverVariable is the environment variable that names the driver's library in place of libcuda.so.1.
-const DriverVariable = "NMN_LIBCUDA"
-
 // minimumDriver is the version of CUDA that the driver must speak, as major·1000 + minor·10: the one
 // that the kernels are compiled for.
 const minimumDriver = 13000

@@ -10,7 +10,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"unsafe"
 
@@ -28,20 +27,15 @@ var library = sync.OnceValue(openLibrary)
 
 // openLibrary takes the first libcublasLt that can be opened.
 func openLibrary() error {
-	var reasons []error
-	for _, path := range candidates(os.Getenv) {
-		err := openAt(path)
-		if err == nil {
-			return nil
-		}
-		reasons = append(reasons, err)
-	}
-	if len(reasons) == 0 {
+	switch path, err := places.Open(openAt); {
+	case err != nil:
+		return fmt.Errorf("cublas: cannot open %s (%s names another place): %w: %w", libraryNames[0], LibraryVariable,
+			err, ErrNoLibrary)
+	case path == "":
 		return fmt.Errorf("cublas: %s names another driver, and %s no cuBLASLt for it: %w", cuda.DriverVariable,
 			LibraryVariable, ErrNoLibrary)
 	}
-	return fmt.Errorf("cublas: cannot open %s (%s names another place): %w: %w", libraryNames[0], LibraryVariable,
-		reasons[0], ErrNoLibrary)
+	return nil
 }
 
 // Version is the version of the open library, major·10000 + minor·100 + patch; 0 before Open.
@@ -50,16 +44,7 @@ func Version() int { return int(C.nmn_cublas_version()) }
 // places are the places of libcublasLt. The linker also finds the library that was opened next to cuDNN in
 // Python's packages.
 var places = cuda.Library{Variable: LibraryVariable, Names: libraryNames, Homes: []string{"CUDA_HOME"},
-	Toolkit: "cu13/lib", System: []string{"/usr/local/cuda/lib64"}}
-
-// candidates are the places to try. The library opens the host's driver by itself. If another driver is
-// named, only a named library is used.
-func candidates(getenv func(string) string) []string {
-	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
-		return nil
-	}
-	return places.Candidates(getenv)
-}
+	Toolkit: "cu13/lib", System: []string{"/usr/local/cuda/lib64"}, Driver: true}
 
 func openAt(path string) error {
 	cpath := C.CString(path)

@@ -30,7 +30,7 @@ func TestCandidates_WhereTheLibraryIsLookedFor(t *testing.T) {
 		"another driver": {map[string]string{cuda.DriverVariable: "/x/libcuda.so", "CUDA_HOME": home}, nil},
 		"toolkit":        {map[string]string{"CUDA_HOME": home}, []string{"libcublasLt.so.13", "libcublasLt.so.12", lib}},
 	} {
-		got := candidates(func(variable string) string { return c.environment[variable] })
+		got := places.Candidates(func(variable string) string { return c.environment[variable] })
 		got = slices.DeleteFunc(got, func(path string) bool { return filepath.Dir(path) == "/usr/local/cuda/lib64" })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

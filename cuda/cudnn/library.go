@@ -10,7 +10,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,20 +28,11 @@ var library = sync.OnceValue(openLibrary)
 
 // openLibrary takes the first libcudnn that can be opened.
 func openLibrary() error {
-	var reasons []error
-	for _, path := range places.Candidates(os.Getenv) {
-		err := openAt(path)
-		if err == nil {
-			return checkVersion(path)
-		}
-		reasons = append(reasons, err)
+	path, err := places.Open(openAt)
+	if err != nil {
+		return fmt.Errorf("cudnn: cannot open %s, also not in an installed torch or nvidia-cudnn of Python (%s names "+
+			"another place): %w: %w", libraryName, LibraryVariable, err, ErrNoLibrary)
 	}
-	return fmt.Errorf("cudnn: cannot open %s, also not in an installed torch or nvidia-cudnn of Python (%s names another "+
-		"place): %w: %w",
-		libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
-}
-
-func checkVersion(path string) error {
 	if v := Version(); v < 90000 || v >= 100000 {
 		return fmt.Errorf("cudnn: %s is version %d, want 9: %w", path, v, ErrNoLibrary)
 	}

@@ -10,7 +10,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"unsafe"
 
@@ -37,27 +36,17 @@ func Version() int { return int(C.nmn_nccl_version()) }
 
 // openLibrary takes the first libnccl that can be opened.
 func openLibrary() error {
-	var reasons []error
-	for _, path := range candidates(os.Getenv) {
-		err := openAt(path)
-		if err == nil {
-			return checkVersion(path)
-		}
-		reasons = append(reasons, err)
-	}
-	if len(reasons) == 0 {
+	path, err := places.Open(openAt)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nccl: cannot open %s, also not in an installed torch or nvidia-nccl of Python: install it (pip "+
+			"install nvidia-nccl-cu13), or name it by %s: %w: %w", libraryName, LibraryVariable, err, ErrNoLibrary)
+	case path == "":
 		return fmt.Errorf("nccl: %s names another driver, and %s no NCCL for it: %w", cuda.DriverVariable, LibraryVariable,
 			ErrNoLibrary)
-	}
-	return fmt.Errorf("nccl: cannot open %s, also not in an installed torch or nvidia-nccl of Python: install it (pip "+
-		"install nvidia-nccl-cu13), or name it by %s: %w: %w", libraryName, LibraryVariable, reasons[0], ErrNoLibrary)
-}
-
-func checkVersion(path string) error {
-	if v := Version(); v < MinimumVersion {
-		return fmt.Errorf("nccl: %s is version %s, want %s or newer: %w", path, FormatVersion(v),
-			FormatVersion(MinimumVersion),
-			ErrNoLibrary)
+	case Version() < MinimumVersion:
+		return fmt.Errorf("nccl: %s is version %s, want %s or newer: %w", path, FormatVersion(Version()),
+			FormatVersion(MinimumVersion), ErrNoLibrary)
 	}
 	return nil
 }
@@ -68,16 +57,7 @@ func FormatVersion(v int) string { return fmt.Sprintf("%d.%d.%d", v/10000, v/100
 // places are the places of libnccl.
 var places = cuda.Library{Variable: LibraryVariable, Names: []string{libraryName}, Homes: []string{"CUDA_HOME"},
 	Beside: []string{"nccl/lib"}, Toolkit: "nccl/lib", Packages: []string{"nvidia/nccl/lib"},
-	System: []string{"/usr/local/cuda/lib64"}}
-
-// candidates are the places to try. The library opens the host's driver by itself. If another driver is
-// named, only a named library is used.
-func candidates(getenv func(string) string) []string {
-	if getenv(LibraryVariable) == "" && getenv(cuda.DriverVariable) != "" {
-		return nil
-	}
-	return places.Candidates(getenv)
-}
+	System: []string{"/usr/local/cuda/lib64"}, Driver: true}
 
 func openAt(path string) error {
 	cpath := C.CString(path)
