@@ -40,7 +40,7 @@ var withoutLine = []string{".", "bench"}
 
 // withCgo are the only packages that may use cgo.
 var withCgo = []string{
-	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/nccl", "cuda/internal/fakedriver", "cuda/internal/fakecudnn", "ranks/mpi",
+	"cuda", "cuda/cublas", "cuda/cudnn", "cuda/nccl", "cuda/internal/fakedriver", "ranks/mpi",
 }
 
 // outside names the packages that may import what is neither of this module nor of the standard library; "/..." stands

@@ -17,6 +17,7 @@ package fakedriver
 import "C"
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -31,21 +32,55 @@ var source []byte
 
 // Build compiles the driver into a folder by the C compiler and returns its path.
 func Build(folder string) (path string, err error) {
-	cc := os.Getenv("CC")
-	if cc == "" {
-		cc = "cc"
-	}
-	c, path := filepath.Join(folder, "driver.c"), filepath.Join(folder, "libcuda.so.1")
-	if err := os.WriteFile(c, source, 0o666); err != nil {
+	return Compile(folder, "libcuda.so.1", source, "-O1", "-g", "-Wextra", "-Wl,-soname,libcuda.so.1")
+}
+
+// Compile compiles the source of a library in C into a folder, under a name, and returns its path.
+func Compile(folder, name string, source []byte, flags ...string) (path string, err error) {
+	path = filepath.Join(folder, name)
+	if err := os.WriteFile(path+".c", source, 0o666); err != nil {
 		return "", err
 	}
-	command := append(strings.Fields(cc), "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread",
-		"-Wl,-soname,libcuda.so.1", "-o", path, c)
+	command := append(strings.Fields(cmp.Or(os.Getenv("CC"), "cc")), flags...)
+	command = append(command, "-Wall", "-Werror", "-shared", "-fPIC", "-pthread", "-o", path, path+".c")
 	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, out)
 	}
 	return path, nil
 }
+
+// Library is a loaded library, whose functions control it.
+type Library struct{ handle unsafe.Pointer }
+
+// Open loads the library of a path. If it is global, libraries that are loaded later find its functions.
+func Open(path string, global bool) (*Library, error) {
+	mode := C.int(C.RTLD_NOW | C.RTLD_LOCAL)
+	if global {
+		mode = C.RTLD_NOW | C.RTLD_GLOBAL
+	}
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	handle := C.dlopen(name, mode)
+	if handle == nil {
+		return nil, fmt.Errorf("cannot open %s: %s", path, C.GoString(C.dlerror()))
+	}
+	return &Library{handle}, nil
+}
+
+func (l *Library) symbol(name string) unsafe.Pointer {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	return C.dlsym(l.handle, cname)
+}
+
+// Set calls a function of two numbers.
+func (l *Library) Set(name string, a, b int) { C.call_set(l.symbol(name), C.int(a), C.int(b)) }
+
+// Number calls a function that returns a number.
+func (l *Library) Number(name string) int { return int(C.call_number(l.symbol(name))) }
+
+// Text calls a function that returns a text.
+func (l *Library) Text(name string) string { return C.GoString(C.call_text(l.symbol(name))) }
 
 // Config is a host as the driver shows it.
 type Config struct {
@@ -63,23 +98,12 @@ type Config struct {
 var H200 = Config{Version: 13000, Devices: 1, Capability: 90, Memory: 1 << 20}
 
 // Driver controls the driver that was loaded from a path.
-type Driver struct{ library unsafe.Pointer }
+type Driver struct{ *Library }
 
 // Load opens the control functions. The driver itself is opened by package cuda, from the same path.
 func Load(path string) (*Driver, error) {
-	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
-	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
-	if library == nil {
-		return nil, fmt.Errorf("cannot open %s: %s", path, C.GoString(C.dlerror()))
-	}
-	return &Driver{library}, nil
-}
-
-func (d *Driver) symbol(name string) unsafe.Pointer {
-	cname := C.CString(name)
-	defer C.free(unsafe.Pointer(cname))
-	return C.dlsym(d.library, cname)
+	library, err := Open(path, true)
+	return &Driver{library}, err
 }
 
 // Reset discards all state and makes a new host.
@@ -97,10 +121,10 @@ func (d *Driver) Reset(c Config) {
 }
 
 // Fail makes call number at since Reset, from 1, return a code and do nothing.
-func (d *Driver) Fail(at, code int) { C.call_set(d.symbol("fake_fail"), C.int(at), C.int(code)) }
+func (d *Driver) Fail(at, code int) { d.Set("fake_fail", at, code) }
 
 // Fault makes launch number at since Reset, from 1, end with a code when it runs.
-func (d *Driver) Fault(at, code int) { C.call_set(d.symbol("fake_fault"), C.int(at), C.int(code)) }
+func (d *Driver) Fault(at, code int) { d.Set("fake_fault", at, code) }
 
 // Times sets the results of the next measurements between events, in milliseconds, at most 64 since Reset.
 // Later ones give 1.5.
@@ -111,11 +135,11 @@ func (d *Driver) Times(milliseconds ...float32) {
 }
 
 // Calls is the number of calls since Reset.
-func (d *Driver) Calls() int { return int(C.call_number(d.symbol("fake_calls"))) }
+func (d *Driver) Calls() int { return d.Number("fake_calls") }
 
 // Log lists the calls: a line for each call with its place in the order of work.
 func (d *Driver) Log() []string {
-	return strings.Split(strings.TrimSuffix(C.GoString(C.call_text(d.symbol("fake_log"))), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(d.Text("fake_log"), "\n"), "\n")
 }
 
 // Live names memory and objects that have not been freed, empty for none.
