@@ -35,7 +35,6 @@ type Error struct {
 	Cause     error  // one of the errors above, or nil
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("cuda: %s: %s (%d, %s)", e.Operation, e.Detail, e.Code, e.Name)
 	if e.Cause != nil {
@@ -55,7 +54,6 @@ type OutOfMemoryError struct {
 	Total int // bytes of the device
 }
 
-// Error implements error.
 func (e *OutOfMemoryError) Error() string {
 	free := "how much is free is unknown"
 	if e.Free >= 0 {
@@ -80,7 +78,6 @@ type FaultError struct {
 	Detail string // the driver's words
 }
 
-// Error implements error.
 func (e *FaultError) Error() string {
 	where := "kernel " + e.Launch
 	switch {

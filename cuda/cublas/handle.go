@@ -67,7 +67,6 @@ type Error struct {
 	Code      int    // cublasStatus_t
 }
 
-// Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("cublas: %s: status %d", e.Operation, e.Code) }
 
 // Is makes statuses that mean so equal to ErrUnsupported.

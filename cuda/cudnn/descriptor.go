@@ -45,6 +45,15 @@ func (b *builder) create(what string, kind C.cudnnBackendDescriptorType_t) (d de
 	return d
 }
 
+// list makes this number of descriptors, to read others into.
+func (b *builder) list(what string, kind C.cudnnBackendDescriptorType_t, count int) []descriptor {
+	list := make([]descriptor, count)
+	for i := range list {
+		list[i] = b.create(what, kind)
+	}
+	return list
+}
+
 func (b *builder) finalize(what string, d descriptor) {
 	if b.err == nil {
 		b.err = check("finalize "+what, C.cudnnBackendFinalize(d))
@@ -84,4 +93,12 @@ func get[T any](what string, d descriptor, attribute C.cudnnBackendAttributeName
 	err := check("read "+what, C.cudnnBackendGetAttribute(d, attribute, kind, C.int64_t(len(values)), &count,
 		unsafe.Pointer(&values[0])))
 	return min(int(count), len(values)), err
+}
+
+// one reads an attribute of one value.
+func one[T any](what string, d descriptor, attribute C.cudnnBackendAttributeName_t,
+	kind C.cudnnBackendAttributeType_t) (T, error) {
+	value := make([]T, 1)
+	_, err := get(what, d, attribute, kind, value)
+	return value[0], err
 }

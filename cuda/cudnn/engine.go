@@ -110,10 +110,7 @@ func (g *graph) heuristic(mode C.cudnnBackendHeurMode_t) ([]descriptor, error) {
 	} else if err := check("ask a heuristic for engines", status); err != nil {
 		return nil, err
 	}
-	configs := make([]descriptor, maxCandidates)
-	for i := range configs {
-		configs[i] = g.create("an engine configuration", C.CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
-	}
+	configs := g.list("an engine configuration", C.CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, maxCandidates)
 	if g.err != nil {
 		return nil, g.err
 	}
@@ -125,22 +122,16 @@ func (g *graph) heuristic(mode C.cudnnBackendHeurMode_t) ([]descriptor, error) {
 // inspect reads the parts of an engine configuration.
 func (g *graph) inspect(config descriptor) (c candidate, err error) {
 	c.config = config
-	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
-	if g.err != nil {
-		return c, g.err
-	}
-	if _, err = get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
-		engine); err != nil {
+	engine, err := g.engineOf(config)
+	if err != nil {
 		return c, err
 	}
-	index := []int64{0}
-	if _, err = get("the index of an engine", engine[0], C.CUDNN_ATTR_ENGINE_GLOBAL_INDEX, C.CUDNN_TYPE_INT64,
-		index); err != nil {
+	c.Index, err = one[int64]("the index of an engine", engine, C.CUDNN_ATTR_ENGINE_GLOBAL_INDEX, C.CUDNN_TYPE_INT64)
+	if err != nil {
 		return c, err
 	}
-	c.Index = index[0]
 	notes := make([]C.cudnnBackendNumericalNote_t, C.CUDNN_NUMERICAL_NOTE_TYPE_COUNT)
-	n, err := get("the notes of an engine", engine[0], C.CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, C.CUDNN_TYPE_NUMERICAL_NOTE,
+	n, err := get("the notes of an engine", engine, C.CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, C.CUDNN_TYPE_NUMERICAL_NOTE,
 		notes)
 	if err != nil {
 		return c, err
@@ -150,26 +141,35 @@ func (g *graph) inspect(config descriptor) (c candidate, err error) {
 	return c, err
 }
 
+// engineOf reads the engine of a configuration.
+func (g *graph) engineOf(config descriptor) (descriptor, error) {
+	engine := g.list("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1)
+	if g.err != nil {
+		return nil, g.err
+	}
+	_, err := get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, engine)
+	return engine[0], err
+}
+
 // knobs reads the settings of an engine configuration.
 func (g *graph) knobs(config descriptor) (knobs []Knob, err error) {
-	choices := make([]descriptor, 32)
-	for i := range choices {
-		choices[i] = g.create("a setting", C.CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR)
-	}
+	choices := g.list("a setting", C.CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, 32)
 	if g.err != nil {
 		return nil, g.err
 	}
 	n, err := get("the settings of an engine", config, C.CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
 		C.CUDNN_TYPE_BACKEND_DESCRIPTOR, choices)
 	for _, choice := range choices[:n] {
-		kind, value := []C.cudnnBackendKnobType_t{0}, []int64{0}
+		var kind C.cudnnBackendKnobType_t
+		var value int64
 		if err == nil {
-			_, err = get("a setting", choice, C.CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, C.CUDNN_TYPE_KNOB_TYPE, kind)
+			kind, err = one[C.cudnnBackendKnobType_t]("a setting", choice, C.CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+				C.CUDNN_TYPE_KNOB_TYPE)
 		}
 		if err == nil {
-			_, err = get("a setting", choice, C.CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, C.CUDNN_TYPE_INT64, value)
+			value, err = one[int64]("a setting", choice, C.CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, C.CUDNN_TYPE_INT64)
 		}
-		knobs = append(knobs, Knob{int64(kind[0]), value[0]})
+		knobs = append(knobs, Knob{int64(kind), value})
 	}
 	return knobs, err
 }

@@ -24,7 +24,6 @@ type Error struct {
 	Detail    string // the library's text about its last error; may be empty
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("cudnn: %s: %s (%d)", e.Operation, e.Name, e.Code)
 	if e.Detail != "" {

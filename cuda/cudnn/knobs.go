@@ -21,19 +21,15 @@ func (r knobRange) holds(value int64) bool {
 
 // knobRanges reads which settings the engine of a configuration has.
 func (g *graph) knobRanges(config descriptor) ([]knobRange, error) {
-	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
-	infos := make([]descriptor, 32)
-	for i := range infos {
-		infos[i] = g.create("the range of a setting", C.CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR)
+	engine, err := g.engineOf(config)
+	if err != nil {
+		return nil, err
 	}
+	infos := g.list("the range of a setting", C.CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, 32)
 	if g.err != nil {
 		return nil, g.err
 	}
-	if _, err := get("an engine", config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
-		engine); err != nil {
-		return nil, err
-	}
-	n, err := get("the settings of an engine", engine[0], C.CUDNN_ATTR_ENGINE_KNOB_INFO, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
+	n, err := get("the settings of an engine", engine, C.CUDNN_ATTR_ENGINE_KNOB_INFO, C.CUDNN_TYPE_BACKEND_DESCRIPTOR,
 		infos)
 	if err != nil {
 		return nil, err
@@ -48,11 +44,11 @@ func (g *graph) knobRanges(config descriptor) ([]knobRange, error) {
 }
 
 func (r *knobRange) read(info descriptor) error {
-	kind := []C.cudnnBackendKnobType_t{0}
-	if _, err := get("a setting", info, C.CUDNN_ATTR_KNOB_INFO_TYPE, C.CUDNN_TYPE_KNOB_TYPE, kind); err != nil {
+	kind, err := one[C.cudnnBackendKnobType_t]("a setting", info, C.CUDNN_ATTR_KNOB_INFO_TYPE, C.CUDNN_TYPE_KNOB_TYPE)
+	if err != nil {
 		return err
 	}
-	r.kind = int64(kind[0])
+	r.kind = int64(kind)
 	for _, field := range [...]struct {
 		name C.cudnnBackendAttributeName_t
 		to   *int64
@@ -61,11 +57,9 @@ func (r *knobRange) read(info descriptor) error {
 		{C.CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE, &r.most},
 		{C.CUDNN_ATTR_KNOB_INFO_STRIDE, &r.step},
 	} {
-		value := []int64{0}
-		if _, err := get("the range of a setting", info, field.name, C.CUDNN_TYPE_INT64, value); err != nil {
+		if *field.to, err = one[int64]("the range of a setting", info, field.name, C.CUDNN_TYPE_INT64); err != nil {
 			return err
 		}
-		*field.to = value[0]
 	}
 	return nil
 }

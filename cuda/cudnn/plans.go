@@ -2,6 +2,7 @@ package cudnn
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
@@ -224,15 +225,7 @@ func (p *plans) nearest(pass Pass, c Conv) *kept {
 	const reach = 2
 	ratio := func(n int) float64 { return math.Max(float64(n)/float64(c.N), float64(c.N)/float64(n)) }
 	list := p.batches(pass, c)
-	slices.SortStableFunc(list, func(a, b int) int {
-		switch x, y := ratio(a), ratio(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(ratio(a), ratio(b)) })
 	for _, n := range list {
 		if n == c.N || ratio(n) > reach {
 			continue
@@ -267,7 +260,7 @@ func (p *plans) trim() error {
 			files = append(files, file{e.Name(), info.ModTime().UnixNano()})
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int { return int(min(max(a.nanos-b.nanos, -1), 1)) })
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.nanos, b.nanos) })
 	for _, f := range files[:max(0, len(files)-maxEntries/2)] {
 		if err := os.Remove(filepath.Join(p.folder, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -54,26 +54,23 @@ func (t target) bind(b *builder, plan descriptor) {
 
 // workspaceOf is the scratch memory that a plan needs, in bytes.
 func (b *builder) workspaceOf(plan descriptor) int {
-	bytes := []int64{0}
+	var bytes int64
 	if b.err == nil {
-		_, b.err = get("the workspace of a plan", plan, C.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, C.CUDNN_TYPE_INT64, bytes)
+		bytes, b.err = one[int64]("the workspace of a plan", plan, C.CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+			C.CUDNN_TYPE_INT64)
 	}
-	return int(bytes[0])
+	return int(bytes)
 }
 
 // compiles reports whether cuDNN compiles the code of an engine when its plan is built. That takes a second
 // or less, and other plans take microseconds. An engine that does not report it is treated as ready.
 func (g *graph) compiles(c *candidate) bool {
-	engine := []descriptor{g.create("an engine", C.CUDNN_BACKEND_ENGINE_DESCRIPTOR)}
-	if g.err != nil {
-		return false
-	}
-	_, err := get("an engine", c.config, C.CUDNN_ATTR_ENGINECFG_ENGINE, C.CUDNN_TYPE_BACKEND_DESCRIPTOR, engine)
+	engine, err := g.engineOf(c.config)
 	if err != nil {
 		return false
 	}
 	notes := make([]C.cudnnBackendBehaviorNote_t, C.CUDNN_BEHAVIOR_NOTE_TYPE_COUNT)
-	n, err := get("the behaviour of an engine", engine[0], C.CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, C.CUDNN_TYPE_BEHAVIOR_NOTE,
+	n, err := get("the behaviour of an engine", engine, C.CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, C.CUDNN_TYPE_BEHAVIOR_NOTE,
 		notes)
 	return err == nil && slices.Contains(notes[:n], C.CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)
 }

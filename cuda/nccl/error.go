@@ -10,10 +10,8 @@ import (
 	"unsafe"
 )
 
-// Results of the library that have a meaning of their own here.
-const (
-	codeRemote = 6 // another rank has left
-)
+// codeRemote is the library's result if another rank has left.
+const codeRemote = 6
 
 // Error is a call that NCCL has refused, or an error that it has noticed later.
 type Error struct {
@@ -23,7 +21,6 @@ type Error struct {
 	Detail    string // NCCL's words about this case, if any
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("nccl: %s: %s (%d)", e.Operation, e.Text, e.Code)
 	if e.Detail != "" {

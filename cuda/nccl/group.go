@@ -143,7 +143,6 @@ func (g *cardGroup) Local() int      { return g.local }
 func (g *cardGroup) LocalSize() int  { return g.locals }
 func (g *cardGroup) Names() []string { return g.names }
 
-// Timeout implements ranks.Group.
 func (g *cardGroup) Timeout() time.Duration {
 	if limit := g.comm.options.Timeout; limit != Forever {
 		return limit
@@ -192,6 +191,20 @@ func (g *cardGroup) wait() error {
 	return g.comm.Err()
 }
 
+// exchange sends the first bytes of host to card, does a collective, and brings its results to host.
+func (g *cardGroup) exchange(bytes int, collective func() error, results cuda.Address, length int) error {
+	if err := g.comm.stream.UploadPinned(g.card, g.host, bytes); err != nil {
+		return err
+	}
+	if err := collective(); err != nil {
+		return err
+	}
+	if err := g.comm.stream.DownloadPinned(g.host, results, length); err != nil {
+		return err
+	}
+	return g.wait()
+}
+
 // Sum implements ranks.Group. It waits for the sum. Sums over bfloat16 are rounded here and
 // travel as float32.
 func (g *cardGroup) Sum(x []float32, wire ranks.Wire) error {
@@ -220,22 +233,15 @@ func (g *cardGroup) Sum(x []float32, wire ranks.Wire) error {
 }
 
 func (g *cardGroup) sumPiece(piece []float32) error {
-	bytes, stream := bytesOf(piece), g.comm.stream
+	bytes := bytesOf(piece)
 	copy(g.host.Bytes(), bytes)
-	if err := stream.UploadPinned(g.card, g.host, len(bytes)); err != nil {
-		return err
+	err := g.exchange(len(bytes), func() error {
+		return g.comm.AllReduce([]Span{{At: g.card, Count: len(piece)}}, Float32)
+	}, g.card, len(bytes))
+	if err == nil {
+		copy(bytes, g.host.Bytes())
 	}
-	if err := g.comm.AllReduce([]Span{{At: g.card, Count: len(piece)}}, Float32); err != nil {
-		return err
-	}
-	if err := stream.DownloadPinned(g.host, g.card, len(bytes)); err != nil {
-		return err
-	}
-	if err := g.wait(); err != nil {
-		return err
-	}
-	copy(bytes, g.host.Bytes())
-	return nil
+	return err
 }
 
 func bytesOf(x []float32) []byte {
@@ -254,7 +260,6 @@ func roundAll(x []float32) {
 	}
 }
 
-// Wait implements ranks.Group.
 func (g *cardGroup) Wait() error { return g.ended() }
 
 // Gather implements ranks.Group. Data that fits into the roll call travels with it.
@@ -295,18 +300,9 @@ func (g *cardGroup) Gather(own []byte) ([][]byte, error) {
 // gatherPiece gathers piece bytes of each rank from a place on. Ranks that have fewer send arbitrary bytes in
 // their place.
 func (g *cardGroup) gatherPiece(own []byte, at, piece int, lengths []int) error {
-	stream := g.comm.stream
 	copy(g.host.Bytes(), own[min(at, len(own)):min(at+piece, len(own))])
-	if err := stream.UploadPinned(g.card, g.host, piece); err != nil {
-		return err
-	}
-	if err := g.comm.AllGather(g.all, g.card, piece); err != nil {
-		return err
-	}
-	if err := stream.DownloadPinned(g.host, g.all, piece*g.Size()); err != nil {
-		return err
-	}
-	if err := g.wait(); err != nil {
+	gather := func() error { return g.comm.AllGather(g.all, g.card, piece) }
+	if err := g.exchange(piece, gather, g.all, piece*g.Size()); err != nil {
 		return err
 	}
 	for rank, length := range lengths {
@@ -316,7 +312,6 @@ func (g *cardGroup) gatherPiece(own []byte, at, piece int, lengths []int) error 
 	return nil
 }
 
-// Broadcast implements ranks.Group.
 func (g *cardGroup) Broadcast(data []byte) error {
 	return g.begin(func() error {
 		if err := g.rollCall(entry{kind: "broadcast", length: len(data)}, nil); err != nil {
@@ -325,17 +320,8 @@ func (g *cardGroup) Broadcast(data []byte) error {
 		for len(data) > 0 {
 			piece := data[:min(len(data), pieceBytes)]
 			copy(g.host.Bytes(), piece)
-			stream := g.comm.stream
-			if err := stream.UploadPinned(g.card, g.host, len(piece)); err != nil {
-				return err
-			}
-			if err := g.comm.Broadcast(g.card, len(piece)); err != nil {
-				return err
-			}
-			if err := stream.DownloadPinned(g.host, g.card, len(piece)); err != nil {
-				return err
-			}
-			if err := g.wait(); err != nil {
+			broadcast := func() error { return g.comm.Broadcast(g.card, len(piece)) }
+			if err := g.exchange(len(piece), broadcast, g.card, len(piece)); err != nil {
 				return err
 			}
 			copy(piece, g.host.Bytes())
@@ -370,7 +356,6 @@ func (g *cardGroup) Abort(cause error) {
 	g.comm.Abort(lost)
 }
 
-// Close implements ranks.Group.
 func (g *cardGroup) Close() error {
 	_ = g.end(errors.New("nccl: the group was closed"))
 	var err error
