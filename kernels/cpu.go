@@ -87,12 +87,10 @@ func OpenCPU(c CPUConfig) (Backend, error) {
 	}, nil
 }
 
-// MaxPoolGradBias implements pool.Ops.
 func (c *cpu) MaxPoolGradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	return poolAndBias("gradient of max pooling and bias", c.MaxPoolGrad, c, dx, db, dy, x, y, p)
 }
 
-// MaxPool3GradBias implements pool.Ops.
 func (c *cpu) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
 	return poolAndBias("gradient of 3×3 max pooling and bias", c.MaxPool3Grad, c, dx, db, dy, x, y, p)
 }

@@ -5,6 +5,7 @@ package kernels
 import (
 	"nmn/cuda/cudnn"
 	"nmn/kernels/conv"
+	"nmn/kernels/pool"
 	"nmn/kernels/product"
 	"nmn/kernels/tensor"
 )
@@ -12,7 +13,6 @@ import (
 // If the host has cuBLASLt, the faster library computes 1×1 convolutions of float32 as products. All others
 // are convolutions, and so are those with a mask or ReLU or that accumulate.
 
-// ProductsBy implements Card.
 func (b *card) ProductsBy() map[string]int { return b.products.Count() }
 
 // rowsOf counts the rows of a 1×1 convolution that is a product, 0 for one that is none.
@@ -35,7 +35,6 @@ func (b *card) rowsOf(operation string, x, w, y *tensor.Tensor, p conv.Params) i
 	return g.N * g.H * g.W
 }
 
-// Conv implements conv.Ops.
 func (b *card) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
 	rows := b.rowsOf("conv", x, w, y, p)
 	pass := cudnn.Forward
@@ -53,7 +52,6 @@ func (b *card) Conv(y, x, w, bias *tensor.Tensor, p conv.Params) error {
 		cudnn.Operands{X: tensor.At(x), W: tensor.At(w), Y: tensor.At(y), Bias: tensor.At(bias)})
 }
 
-// ConvGradData implements conv.Ops.
 func (b *card) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	rows := b.rowsOf("conv data gradient", dx, w, dy, p)
 	if rows == 0 || mask != nil {
@@ -63,7 +61,6 @@ func (b *card) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) error
 		cudnn.Operands{X: tensor.At(dx), W: tensor.At(w), Y: tensor.At(dy)})
 }
 
-// ConvGradFilter implements conv.Ops.
 func (b *card) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	rows := b.rowsOf("conv filter gradient", x, dw, dy, p)
 	if rows == 0 {
@@ -71,4 +68,12 @@ func (b *card) ConvGradFilter(dw, x, dy *tensor.Tensor, p conv.Params) error {
 	}
 	return b.products.Run(cudnn.FilterGradient, rows, dw.Dim(3), dw.Dim(0),
 		cudnn.Operands{X: tensor.At(x), W: tensor.At(dw), Y: tensor.At(dy)})
+}
+
+func (b *card) MaxPool3GradBias(dx, db, dy, x, y *tensor.Tensor, p pool.MaxGradParams) error {
+	const operation = "gradient of 3×3 max pooling and bias"
+	if err := tensor.OnDevice(operation, tensor.Float32, db); err != nil {
+		return err
+	}
+	return poolAndBias(operation, b.MaxPool3Grad, b, dx, db, dy, x, y, p)
 }

@@ -1,8 +1,8 @@
 package activation
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
@@ -47,12 +47,10 @@ func block(data []float32, i int) []float32 {
 	return data[i*blockLength : min((i+1)*blockLength, len(data))]
 }
 
-// Dropout implements Ops.
 func (c *CPU) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	return c.drop("dropout", y, x, keys, seed, rate)
 }
 
-// DropoutGrad implements Ops.
 func (c *CPU) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
 	return c.drop("gradient of dropout", dx, dy, keys, seed, rate)
 }
@@ -60,15 +58,12 @@ func (c *CPU) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error
 // drop is both: the mask depends on neither values nor gradients.
 func (c *CPU) drop(operation string, out, in, keys, seed *tensor.Tensor, rate float32) error {
 	row, err := fitDropout(operation, out, in, keys, seed, rate)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, out, in); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, out, in)); err != nil {
 		return err
 	}
 	words := seed.Int32s()
 	if keys.Int32s() == nil || words == nil {
-		return fmt.Errorf("%s: keys %s and seed %s are not both in host memory: %w", operation, keys, seed, tensor.ErrShape)
+		return tensor.Misfit(operation, "keys %s and seed %s are not both in host memory", keys, seed)
 	}
 	c.job = job{
 		out: out.Float32s(), in: in.Float32s(), keys: keys.Int32s(),

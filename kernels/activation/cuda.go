@@ -3,7 +3,7 @@
 package activation
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"nmn/cuda"
@@ -34,12 +34,10 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 	return c, tensor.FindKernels("activation", module, &c.dropout)
 }
 
-// Dropout implements Ops.
 func (c *CUDA) Dropout(y, x, keys, seed *tensor.Tensor, rate float32) error {
 	return c.drop("dropout", y, x, keys, seed, rate)
 }
 
-// DropoutGrad implements Ops.
 func (c *CUDA) DropoutGrad(dx, dy, keys, seed *tensor.Tensor, rate float32) error {
 	return c.drop("gradient of dropout", dx, dy, keys, seed, rate)
 }
@@ -51,15 +49,11 @@ func (c *CUDA) drop(operation string, out, in, keys, seed *tensor.Tensor, rate f
 		return err
 	}
 	dtype, err := tensor.Computing(operation, out, in)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Int32, keys, seed); err != nil {
+	if err := cmp.Or(err, tensor.OnDevice(operation, tensor.Int32, keys, seed)); err != nil {
 		return err
 	}
 	if row > math.MaxInt32-3 || keys.Len() > math.MaxInt32 {
-		return fmt.Errorf("%s: %d rows of %d elements are more than a launch can have: %w", operation, keys.Len(), row,
-			tensor.ErrShape)
+		return tensor.Misfit(operation, "%d rows of %d elements are more than a launch can have", keys.Len(), row)
 	}
 	grid := grid(in, row)
 	grid.Y = min(keys.Len(), 65535)

@@ -10,7 +10,7 @@ import (
 func Fit(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if !t.IsFloats() || !tensor.SameShape(t, tensors[0]) {
-			return fmt.Errorf("%s: %s and %s: floats of equal shape are needed: %w", operation, tensors[0], t, tensor.ErrShape)
+			return tensor.Misfit(operation, "%s and %s: floats of equal shape are needed", tensors[0], t)
 		}
 	}
 	return nil
@@ -24,13 +24,13 @@ func fitDropout(operation string, y, x, keys, seed *tensor.Tensor, rate float32)
 		return 0, err
 	}
 	if x.Rank() == 0 || x.Len() == 0 {
-		return 0, fmt.Errorf("%s: %s has no rows: %w", operation, x, tensor.ErrShape)
+		return 0, tensor.Misfit(operation, "%s has no rows", x)
 	}
 	if !keys.Is(tensor.Int32, x.Dim(0)) {
-		return 0, fmt.Errorf("%s: keys of %s are %s, want int32 %d: %w", operation, x, keys, x.Dim(0), tensor.ErrShape)
+		return 0, tensor.Misfit(operation, "keys of %s are %s, want int32 %d", x, keys, x.Dim(0))
 	}
 	if seed == nil || seed.DType() != tensor.Int32 || seed.Len() != 2 {
-		return 0, fmt.Errorf("%s: the seed is %s, want int32 2: %w", operation, seed, tensor.ErrShape)
+		return 0, tensor.Misfit(operation, "the seed is %s, want int32 2", seed)
 	}
 	if !(rate >= 0 && rate < 1) {
 		return 0, fmt.Errorf("%s: rate %g is not in [0, 1): %w", operation, rate, ErrRate)

@@ -3,7 +3,7 @@
 package conv
 
 import (
-	"fmt"
+	"cmp"
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
@@ -19,17 +19,14 @@ func (c *CUDA) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 	case err != nil:
 		return err
 	case y.DType() != x.DType():
-		return fmt.Errorf("%s: input %s, output %s: one type is needed: %w", operation, x, y, tensor.ErrShape)
+		return tensor.Misfit(operation, "input %s, output %s: one type is needed", x, y)
 	case b != nil && (b.Rank() != 1 || b.Len() != shape.K || b.DType() != tensor.Float32):
-		return fmt.Errorf("%s: bias %s for output %s: %w", operation, b, y, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias %s for output %s", b, y)
 	}
 	if err := fitShortcut(operation, shortcut, y); err != nil {
 		return err
 	}
-	if err := sameType(operation, x, w); err != nil {
-		return err
-	}
-	if err := placed(operation, b, shortcut); err != nil {
+	if err := cmp.Or(sameType(operation, x, w), placed(operation, b, shortcut)); err != nil {
 		return err
 	}
 	frames, err := c.frames(shape)

@@ -9,7 +9,6 @@ import (
 
 var _ Planner = (*CUDA)(nil)
 
-// Ahead implements Planner.
 func (c *CUDA) Ahead(calls []Call) {
 	var shapes []cudnn.Shape
 	for _, call := range calls {

@@ -27,15 +27,15 @@ func (c *CUDA) Algorithm(pass Pass, g Geometry) string {
 			case c.forms[question{pass: p, conv: shape}] == own:
 				return "first_conv bf16"
 			case p == cudnn.DataGradient && columns:
-				of, how = product, " "+byColumns
+				of, how = product, " "+columnsKernel
 			case c.tried(p, &of):
 				continue
 			}
 			choice, known := c.cudnn.Chosen(p, of)
-			if choice.Kernel == byColumns {
+			if choice.Kernel == columnsKernel {
 				product, _ := c.unfoldedOf(of)
 				choice, known = c.cudnn.Chosen(p, product)
-				how = " " + byColumns
+				how = " " + columnsKernel
 			}
 			if known {
 				return choice.String() + " " + of.Precision.String() + how

@@ -1,6 +1,10 @@
 package conv
 
-import "nmn/kernels/tensor"
+import (
+	"cmp"
+
+	"nmn/kernels/tensor"
+)
 
 // biasSum is a bias gradient in progress. Blocks of cells are summed in float32, then the blocks in
 // float64: a sum over a million cells keeps its digits.
@@ -11,12 +15,9 @@ type biasSum struct {
 
 const biasCells = 512 // cells in a block
 
-// ConvGradBias implements Ops.
 func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
-	if err := fitBias("conv bias gradient", db, dy); err != nil {
-		return err
-	}
-	if err := tensor.OnHost("conv bias gradient", tensor.Float32, db, dy); err != nil {
+	if err := cmp.Or(fitBias("conv bias gradient", db, dy),
+		tensor.OnHost("conv bias gradient", tensor.Float32, db, dy)); err != nil {
 		return err
 	}
 	if db.Len() == 0 {
@@ -45,10 +46,8 @@ func (c *CPU) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 
 // ConvGradDataBias implements Ops by two passes.
 func (c *CPU) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) error {
-	if err := fitBias("conv data and bias gradient", db, dx); err != nil {
-		return err
-	}
-	if err := tensor.OnHost("conv data and bias gradient", tensor.Float32, db); err != nil {
+	if err := cmp.Or(fitBias("conv data and bias gradient", db, dx),
+		tensor.OnHost("conv data and bias gradient", tensor.Float32, db)); err != nil {
 		return err
 	}
 	if err := c.ConvGradData(dx, dy, w, mask, Params{Pad: p.Pad, Stride: p.Stride}); err != nil {

@@ -3,6 +3,8 @@
 package conv
 
 import (
+	"cmp"
+
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
@@ -13,10 +15,7 @@ const biasThreads = 256 // of a block
 // 32, and the groups in float64.
 func (c *CUDA) ConvGradBias(db, dy *tensor.Tensor, p Params) error {
 	const operation = "conv bias gradient"
-	if err := fitBias(operation, db, dy); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Float32, db); err != nil {
+	if err := cmp.Or(fitBias(operation, db, dy), tensor.OnDevice(operation, tensor.Float32, db)); err != nil {
 		return err
 	}
 	if _, err := tensor.Computing(operation, dy); err != nil || db.Len() == 0 {

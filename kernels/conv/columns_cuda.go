@@ -10,12 +10,21 @@ import (
 
 const columnThreads = 256 // of a block
 
+// byColumns reports whether a card computes the data gradient of a convolution as a product dy·w, of N·P·Q by
+// R·S·C numbers, and a sum over the windows that hold a cell. A plan for the convolution computes each cell
+// of the input from all R·S cells of a padded output. Most of them are padding if the output is much smaller
+// than the input: fc6 of VGG16 over 18×18 cells has 2.25 times the work. The columns have to be written and
+// read, which pays only with many filters.
+func (g Geometry) byColumns() bool {
+	return g.Stride == 1 && 2*g.P*g.Q <= g.H*g.W && g.K >= 512 && g.C%8 == 0 && g.K%8 == 0
+}
+
 // columnsOf returns the product that computes a data gradient, as a convolution of 1×1 whose channels are the
 // R·S·C columns. ok is false if a plan computes the gradient itself.
 func (c *CUDA) columnsOf(s cudnn.Conv) (product cudnn.Conv, ok bool) {
 	g := geometryOf(s)
 	product = cudnn.Conv{N: g.N, H: g.P, W: g.Q, C: g.R * g.S * g.C, K: g.K, R: 1, S: 1, Precision: s.Precision}
-	return product, g.ByColumns() && g.N*g.P*g.Q*product.C <= c.most
+	return product, g.byColumns() && g.N*g.P*g.Q*product.C <= c.most
 }
 
 // runDataGradient computes the data gradient to o.X.
@@ -44,8 +53,8 @@ func (c *CUDA) runDataGradient(s cudnn.Conv, o cudnn.Operands) error {
 	return c.columnSums.gatherColumns.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
-// byColumns is the name of a forward pass that is a product of unfolded windows.
-const byColumns = "by columns"
+// columnsKernel is the name of a forward pass that is a product of unfolded windows.
+const columnsKernel = "by columns"
 
 // mostUnfolded is the maximum memory for the windows of a forward pass, in bytes.
 const mostUnfolded = 512 << 20
@@ -79,5 +88,5 @@ func (c *CUDA) includeUnfolded(pass cudnn.Pass, s cudnn.Conv) {
 		o.X = at
 		return c.cudnn.Run(pass, product, o)
 	}
-	c.cudnn.Include(pass, s, cudnn.Kernel{Name: byColumns, Run: run})
+	c.cudnn.Include(pass, s, cudnn.Kernel{Name: columnsKernel, Run: run})
 }

@@ -2,11 +2,7 @@
 // to data, filter and bias. Fully connected layers are convolutions over a 1×1 map.
 package conv
 
-import (
-	"fmt"
-
-	"nmn/kernels/tensor"
-)
+import "nmn/kernels/tensor"
 
 // Params are the constants of a convolution.
 type Params struct {
@@ -57,7 +53,7 @@ type Ops interface {
 // fitBias checks a bias gradient of K numbers against the tensor dy whose last dimension it belongs to.
 func fitBias(operation string, db, dy *tensor.Tensor) error {
 	if db == nil || dy == nil || db.Rank() != 1 || dy.Rank() != 4 || dy.Dim(3) != db.Len() {
-		return fmt.Errorf("%s: bias %s, output %s: %w", operation, db, dy, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias %s, output %s", db, dy)
 	}
 	return nil
 }
@@ -65,7 +61,7 @@ func fitBias(operation string, db, dy *tensor.Tensor) error {
 // fitShortcut checks the shortcut of ConvAdd against the output that it is added to.
 func fitShortcut(operation string, shortcut, y *tensor.Tensor) error {
 	if shortcut == nil || y == nil || shortcut.DType() != y.DType() || !tensor.SameShape(shortcut, y) {
-		return fmt.Errorf("%s: shortcut %s for output %s: %w", operation, shortcut, y, tensor.ErrShape)
+		return tensor.Misfit(operation, "shortcut %s for output %s", shortcut, y)
 	}
 	return nil
 }
@@ -79,8 +75,8 @@ type Geometry struct{ N, H, W, C, K, R, S, P, Q, Pad, Stride int }
 func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 	for _, t := range [...]*tensor.Tensor{x, w, y} {
 		if !t.IsFloats() || t.Rank() != 4 {
-			return Geometry{}, fmt.Errorf("%s: input %s, filter %s, output %s: each needs four dimensions of floats: %w",
-				operation, x, w, y, tensor.ErrShape)
+			return Geometry{}, tensor.Misfit(operation, "input %s, filter %s, output %s: each needs four dimensions of floats",
+				x, w, y)
 		}
 	}
 	g := Geometry{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), K: w.Dim(0), R: w.Dim(1), S: w.Dim(2), Pad: p.Pad}
@@ -89,19 +85,17 @@ func Fit(operation string, x, w, y *tensor.Tensor, p Params) (Geometry, error) {
 	g.P, g.Q = down/g.Stride+1, across/g.Stride+1
 	switch {
 	case p.Stride < 0:
-		return g, fmt.Errorf("%s: stride %d: want 1 or more: %w", operation, p.Stride, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "stride %d: want 1 or more", p.Stride)
 	case w.Dim(3) != g.C:
-		return g, fmt.Errorf("%s: input %s, filter %s: channels %d and %d differ: %w", operation, x, w, g.C, w.Dim(3),
-			tensor.ErrShape)
+		return g, tensor.Misfit(operation, "input %s, filter %s: channels %d and %d differ", x, w, g.C, w.Dim(3))
 	case p.Pad < 0 || g.R < 1 || g.S < 1 || p.Pad >= g.R || p.Pad >= g.S:
-		return g, fmt.Errorf("%s: filter %s with padding %d: the padding must be at least 0 and smaller than the filter: %w",
-			operation, w, p.Pad, tensor.ErrShape)
+		return g, tensor.Misfit(operation,
+			"filter %s with padding %d: the padding must be at least 0 and smaller than the filter", w, p.Pad)
 	case down < 0 || across < 0:
-		return g, fmt.Errorf("%s: input %s is smaller than filter %s with padding %d: %w", operation, x, w, p.Pad,
-			tensor.ErrShape)
+		return g, tensor.Misfit(operation, "input %s is smaller than filter %s with padding %d", x, w, p.Pad)
 	case !y.IsFloats(g.N, g.P, g.Q, g.K):
-		return g, fmt.Errorf("%s: input %s, filter %s, padding %d, stride %d give output %s, not %s: %w", operation, x, w,
-			p.Pad, g.Stride, tensor.Format([]int{g.N, g.P, g.Q, g.K}), y, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "input %s, filter %s, padding %d, stride %d give output %s, not %s", x, w, p.Pad,
+			g.Stride, tensor.Format([]int{g.N, g.P, g.Q, g.K}), y)
 	}
 	return g, nil
 }

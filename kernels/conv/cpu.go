@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/simd"
@@ -95,7 +96,6 @@ func (c *CPU) reserve(n need) {
 	}
 }
 
-// Conv implements Ops.
 func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	return c.convolve("conv", y, x, w, b, nil, p)
 }
@@ -103,10 +103,7 @@ func (c *CPU) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 // ConvAdd implements Ops: sums begin with the shortcut.
 func (c *CPU) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 	const operation = "conv and shortcut"
-	if err := fitShortcut(operation, shortcut, y); err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, shortcut); err != nil {
+	if err := cmp.Or(fitShortcut(operation, shortcut, y), tensor.OnHost(operation, tensor.Float32, shortcut)); err != nil {
 		return err
 	}
 	return c.convolve(operation, y, x, w, b, shortcut.Float32s(), p)
@@ -114,14 +111,11 @@ func (c *CPU) ConvAdd(y, x, w, b, shortcut *tensor.Tensor, p Params) error {
 
 func (c *CPU) convolve(operation string, y, x, w, b *tensor.Tensor, shortcut []float32, p Params) error {
 	g, err := Fit(operation, x, w, y, p)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, y, x, w, b); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, y, x, w, b)); err != nil {
 		return err
 	}
 	if b != nil && (b.Rank() != 1 || b.Len() != g.K) {
-		return fmt.Errorf("%s: bias %s for %d output channels: %w", operation, b, g.K, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias %s for %d output channels", b, g.K)
 	}
 	c.corr = g.flat().forward()
 	c.corr.in, c.corr.out, c.corr.filter = x.Float32s(), y.Float32s(), w.Float32s()
@@ -142,10 +136,7 @@ func (g Geometry) forward() correlation {
 // turned by 180 degrees and its channels exchanged.
 func (c *CPU) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	g, err := Fit("conv data gradient", dx, w, dy, p)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("conv data gradient", tensor.Float32, dx, dy, w, mask); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("conv data gradient", tensor.Float32, dx, dy, w, mask)); err != nil {
 		return err
 	}
 	if mask != nil && !tensor.SameShape(mask, dx) {

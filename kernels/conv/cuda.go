@@ -5,7 +5,6 @@ package conv
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
@@ -65,9 +64,9 @@ func (c *CUDA) fit(operation string, x, w, y *tensor.Tensor, p Params, mask *ten
 	case err != nil:
 		return shape, err
 	case !fits(w) || !fits(y):
-		return shape, fmt.Errorf("%s: input %s, filter %s, output %s: %w", operation, x, w, y, tensor.ErrShape)
+		return shape, tensor.Misfit(operation, "input %s, filter %s, output %s", x, w, y)
 	case x.Len() == 0 || w.Len() == 0:
-		return shape, fmt.Errorf("%s: input %s, filter %s: nothing to compute: %w", operation, x, w, tensor.ErrShape)
+		return shape, tensor.Misfit(operation, "input %s, filter %s: nothing to compute", x, w)
 	}
 	return shape, placed(operation, x, w, y, mask)
 }
@@ -96,8 +95,7 @@ func geometryOf(s cudnn.Conv) Geometry {
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.Address() == 0 || t.Address()%16 != 0) {
-			return fmt.Errorf("%s: %s is at address %#x, not at a multiple of 16 in device memory: %w", operation, t,
-				t.Address(), tensor.ErrShape)
+			return tensor.Misfit(operation, "%s is at address %#x, not at a multiple of 16 in device memory", t, t.Address())
 		}
 	}
 	return nil
@@ -106,12 +104,11 @@ func placed(operation string, tensors ...*tensor.Tensor) error {
 // sameType refuses a filter that is not of the type of the input.
 func sameType(operation string, x, w *tensor.Tensor) error {
 	if x.DType() != w.DType() {
-		return fmt.Errorf("%s: input %s, filter %s: one type is needed: %w", operation, x, w, tensor.ErrShape)
+		return tensor.Misfit(operation, "input %s, filter %s: one type is needed", x, w)
 	}
 	return nil
 }
 
-// Conv implements Ops.
 func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	const operation = "conv"
 	shape, err := c.fit(operation, x, w, y, p, nil)
@@ -119,13 +116,13 @@ func (c *CUDA) Conv(y, x, w, b *tensor.Tensor, p Params) error {
 	case err != nil:
 		return err
 	case b != nil && (b.Rank() != 1 || b.Len() != shape.K || b.DType() != tensor.Float32):
-		return fmt.Errorf("%s: bias %s for output %s: %w", operation, b, y, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias %s for output %s", b, y)
 	}
 	if err := sameType(operation, x, w); err != nil {
 		return err
 	}
 	if r := p.RoundedBias; r != nil && (b == nil || r.DType() != tensor.BFloat16 || !tensor.SameShape(r, b)) {
-		return fmt.Errorf("%s: bias %s, rounded %s: %w", operation, b, r, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias %s, rounded %s", b, r)
 	}
 	if err := placed(operation, b, p.RoundedBias); err != nil {
 		return err
@@ -199,7 +196,7 @@ func (c *CUDA) biased(pass cudnn.Pass, shape cudnn.Conv, o cudnn.Operands, y, x,
 			{rounded, pass, narrow, rounding, withRounded},
 			{apart, cudnn.Forward, shape, 2 * y.Bytes(), func() error { return c.cudnn.Run(cudnn.Forward, shape, o) }},
 		}
-		if geometryOf(shape).LikeFirst() {
+		if geometryOf(shape).likeFirst() {
 			options = append(options, option{form: own, bytes: x.Bytes() + y.Bytes()})
 		}
 		var err error

@@ -1,6 +1,8 @@
 package conv
 
 import (
+	"cmp"
+
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -34,13 +36,9 @@ const (
 	joinFloats   = 16 << 10
 )
 
-// ConvGradFilter implements Ops.
 func (c *CPU) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	g, err := Fit("conv filter gradient", x, dw, dy, p)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("conv filter gradient", tensor.Float32, dw, x, dy); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("conv filter gradient", tensor.Float32, dw, x, dy)); err != nil {
 		return err
 	}
 	c.filter = filterSum{g: g.flat(), dw: dw.Float32s(), x: x.Float32s(), dy: dy.Float32s(), accumulate: p.Accumulate}

@@ -20,6 +20,15 @@ const (
 	firstFilterColumns = 32
 )
 
+// firstFilters is how many filters a block of first.cu computes.
+const firstFilters = 64
+
+// likeFirst reports whether nmn has kernels for a convolution in bfloat16 with a bias, and for its filter gradient: one
+// like the first of a net, from pictures that were padded to 8 channels.
+func (g Geometry) likeFirst() bool {
+	return g.C == 8 && g.K%firstFilters == 0 && g.R == 3 && g.S == 3 && g.Pad == 1 && g.Stride == 1
+}
+
 // firstConv computes y by first.cu. As y has at most mostElements, an int32 counts its tiles.
 func (c *CUDA) firstConv(s cudnn.Conv, o cudnn.Operands, relu bool) error {
 	tiles := s.N * tensor.Ceil(s.H, firstRows) * tensor.Ceil(s.W, firstColumns)

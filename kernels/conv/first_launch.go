@@ -4,9 +4,7 @@
 
 package conv
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // firstKernels are the kernels of first.cu. In their arguments, pointers are 0 for none.
 type firstKernels struct {

@@ -3,26 +3,21 @@
 package conv
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
 )
 
-// ConvGradData implements Ops.
 func (c *CUDA) ConvGradData(dx, dy, w, mask *tensor.Tensor, p Params) error {
 	return c.gradData("conv data gradient", dx, nil, dy, w, mask, p)
 }
 
-// ConvGradDataBias implements Ops.
 func (c *CUDA) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p Params) error {
 	const operation = "conv data and bias gradient"
-	if err := fitBias(operation, db, dx); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Float32, db); err != nil {
+	if err := cmp.Or(fitBias(operation, db, dx), tensor.OnDevice(operation, tensor.Float32, db)); err != nil {
 		return err
 	}
 	return c.gradData(operation, dx, db, dy, w, mask, p)
@@ -35,7 +30,7 @@ func (c *CUDA) gradData(operation string, dx, db, dy, w, mask *tensor.Tensor, p 
 		return err
 	}
 	if mask != nil && !tensor.SameShape(mask, dx) {
-		return fmt.Errorf("%s: mask %s for gradient %s: %w", operation, mask, dx, tensor.ErrShape)
+		return tensor.Misfit(operation, "mask %s for gradient %s", mask, dx)
 	}
 	if err := sameType(operation, dx, w); err != nil {
 		return err
@@ -119,7 +114,6 @@ func (c *CUDA) upstream(shape cudnn.Conv, dy *tensor.Tensor) (cuda.Address, erro
 	return tensor.At(dy), nil
 }
 
-// ConvGradFilter implements Ops.
 func (c *CUDA) ConvGradFilter(dw, x, dy *tensor.Tensor, p Params) error {
 	shape, err := c.fit("conv filter gradient", x, dw, dy, p, nil)
 	if err != nil {
@@ -177,7 +171,7 @@ func (c *CUDA) compareFilters(wide cudnn.Conv, o cudnn.Operands, dw *tensor.Tens
 	}
 	rounded := wide
 	rounded.Wide = false
-	if geometryOf(wide).LikeFirst() {
+	if geometryOf(wide).likeFirst() {
 		c.cudnn.Include(cudnn.FilterGradient, wide, c.firstFilter(wide))
 	}
 	err := c.cudnn.Run(cudnn.FilterGradient, wide, o)

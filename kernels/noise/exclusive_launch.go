@@ -4,9 +4,7 @@
 
 package noise
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // exclusiveKernels are the kernels of exclusive.cu. In their arguments, pointers are 0 for none.
 type exclusiveKernels struct {

@@ -43,19 +43,18 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 	} else if confidence != nil {
 		g.PerBag = confidence.Rank() > 0 && confidence.Dim(0) == g.N
 		if !g.PerBag && !confidence.IsFloats(1, 2, 2, g.K) || g.PerBag && !confidence.IsFloats(g.N, 2, 2, g.K) {
-			return g, fmt.Errorf("%s: confidence is %s, want floats %d×2×2×%d or 1×2×2×%d: %w",
-				operation, confidence, g.N, g.K, g.K, tensor.ErrShape)
+			return g, tensor.Misfit(operation, "confidence is %s, want floats %d×2×2×%d or 1×2×2×%d", confidence, g.N, g.K, g.K)
 		}
 	}
 	if out.DO != nil && confidence == nil {
-		return g, fmt.Errorf("%s: the gradient of the confidence needs a confidence: %w", operation, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "the gradient of the confidence needs a confidence")
 	}
 	if labels == nil && (out.Loss != nil || out.DLogits != nil || out.DO != nil || out.Posterior != nil) {
-		return g, fmt.Errorf("%s: loss, gradients and posterior need labels %d×%d: %w", operation, g.N, g.K, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "loss, gradients and posterior need labels %d×%d", g.N, g.K)
 	}
 	if out.DLogits != nil && !(out.DLogits.IsFloats() && tensor.SameShape(out.DLogits, logits)) {
-		return g, fmt.Errorf("%s: gradient of the logits is %s, want the shape of the logits, %s: %w",
-			operation, out.DLogits, logits, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "gradient of the logits is %s, want the shape of the logits, %s", out.DLogits,
+			logits)
 	}
 	return g, cmp.Or(
 		optional(operation, "labels", labels, g.N, g.K),
@@ -72,17 +71,16 @@ func fitStep(out StepOutput, logits, confidence, labels, bags *tensor.Tensor, p 
 func fitLargeLosses(targets, o, z, count *tensor.Tensor) (n, k int, err error) {
 	const operation = "large losses"
 	if !o.IsFloats() || o.Rank() != 2 || o.Len() == 0 {
-		return 0, 0, fmt.Errorf("%s: logits are %s, want floats N×K, not empty: %w", operation, o, tensor.ErrShape)
+		return 0, 0, tensor.Misfit(operation, "logits are %s, want floats N×K, not empty", o)
 	}
 	n, k = o.Dim(0), o.Dim(1)
 	for _, t := range []*tensor.Tensor{targets, z} {
 		if !t.IsFloats(n, k) {
-			return 0, 0, fmt.Errorf("%s: targets are %s and labels %s, want floats %d×%d: %w", operation, targets, z, n, k,
-				tensor.ErrShape)
+			return 0, 0, tensor.Misfit(operation, "targets are %s and labels %s, want floats %d×%d", targets, z, n, k)
 		}
 	}
 	if count == nil || count.DType() != tensor.Int32 || count.Len() != 1 {
-		return 0, 0, fmt.Errorf("%s: count is %s, want int32 1: %w", operation, count, tensor.ErrShape)
+		return 0, 0, tensor.Misfit(operation, "count is %s, want int32 1", count)
 	}
 	return n, k, nil
 }
@@ -107,8 +105,7 @@ func (f AsymmetricLoss) check(operation string, noisy bool) error {
 func (p StepParams) checkEvidence(operation string, noisy bool) error {
 	switch {
 	case p.Evidence && noisy:
-		return fmt.Errorf("%s: evidence already includes the trust in labels: leave out the confidence: %w",
-			operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "evidence already includes the trust in labels: leave out the confidence")
 	case p.Evidence && p.Asymmetric != (AsymmetricLoss{}):
 		return fmt.Errorf("%s: evidence has its own loss, which is not the asymmetric one: %w", operation, ErrAsymmetric)
 	}
@@ -119,13 +116,12 @@ func (p StepParams) checkEvidence(operation string, noisy bool) error {
 func (p StepParams) fitExclusive(operation string, g geometry, out StepOutput, transition *tensor.Tensor) error {
 	switch {
 	case g.K < 2:
-		return fmt.Errorf("%s: %d class: classes that exclude each other are at least two: %w", operation, g.K,
-			tensor.ErrShape)
+		return tensor.Misfit(operation, "%d class: classes that exclude each other are at least two", g.K)
 	case p.MIL || p.Evidence || p.Asymmetric != (AsymmetricLoss{}):
-		return fmt.Errorf("%s: classes that exclude each other have neither noisy-or nor evidence nor an asymmetric loss: %w",
-			operation, tensor.ErrShape)
+		return tensor.Misfit(operation,
+			"classes that exclude each other have neither noisy-or nor evidence nor an asymmetric loss")
 	case out.DO != nil:
-		return fmt.Errorf("%s: the transition matrix is held and has no gradient: %w", operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "the transition matrix is held and has no gradient")
 	}
 	return optional(operation, "transition matrix", transition, g.K, g.K)
 }
@@ -133,8 +129,7 @@ func (p StepParams) fitExclusive(operation string, g geometry, out StepOutput, t
 // fitBags checks logits T×h×w×K and N+1 frame offsets. Without offsets N = T.
 func fitBags(operation string, logits, bags *tensor.Tensor) (geometry, error) {
 	if !logits.IsFloats() || logits.Rank() != 4 || logits.Len() == 0 {
-		return geometry{}, fmt.Errorf("%s: logits are %s, want floats T×h×w×K, not empty: %w", operation, logits,
-			tensor.ErrShape)
+		return geometry{}, tensor.Misfit(operation, "logits are %s, want floats T×h×w×K, not empty", logits)
 	}
 	n, err := tensor.FitBags(operation, bags, logits.Dim(0))
 	return geometry{N: n, T: logits.Dim(0), H: logits.Dim(1), W: logits.Dim(2), K: logits.Dim(3)}, err
@@ -145,5 +140,5 @@ func optional(operation, name string, t *tensor.Tensor, shape ...int) error {
 	if t == nil || t.IsFloats(shape...) {
 		return nil
 	}
-	return fmt.Errorf("%s: %s is %s, want floats %s: %w", operation, name, t, tensor.Format(shape), tensor.ErrShape)
+	return tensor.Misfit(operation, "%s is %s, want floats %s", name, t, tensor.Format(shape))
 }

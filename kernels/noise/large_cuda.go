@@ -9,7 +9,6 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// LargeLosses implements Ops.
 func (c *CUDA) LargeLosses(targets, o, z, count *tensor.Tensor, instead float32) error {
 	const operation = "large losses"
 	n, k, err := fitLargeLosses(targets, o, z, count)

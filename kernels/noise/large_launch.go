@@ -4,9 +4,7 @@
 
 package noise
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // largeKernels are the kernels of large.cu. In their arguments, pointers are 0 for none.
 type largeKernels struct {

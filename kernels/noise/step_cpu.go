@@ -47,7 +47,7 @@ func (c *CPU) NoiseStep(out StepOutput, logits, confidence, labels, bags *tensor
 		return err
 	}
 	if overlap(out.DLogits, logits) {
-		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "the gradient must not overwrite the logits")
 	}
 	if p.Evidence {
 		err = checkEvidence(operation, labels.Float32s(), g.K)

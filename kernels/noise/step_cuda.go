@@ -4,7 +4,6 @@ package noise
 
 import (
 	"cmp"
-	"fmt"
 
 	"nmn/cuda"
 	"nmn/kernels/tensor"
@@ -69,8 +68,8 @@ func gridOf(g geometry, wide bool) bagGrid {
 func (g geometry) fits(operation string) error {
 	const most = 1<<31 - 1
 	if g.T*g.Cells() > most || g.N*tensor.Ceil(g.K, 8) > most || g.K > most/4 {
-		return fmt.Errorf("%s: %d instances of %d classes in %d bags are more than a launch can have: %w",
-			operation, g.T*g.Cells(), g.K, g.N, tensor.ErrShape)
+		return tensor.Misfit(operation, "%d instances of %d classes in %d bags are more than a launch can have",
+			g.T*g.Cells(), g.K, g.N)
 	}
 	return nil
 }
@@ -97,7 +96,7 @@ func (c *CUDA) NoiseStep(out StepOutput, logits, confidence, labels, bags *tenso
 		return err
 	}
 	if out.DLogits != nil && out.DLogits.Address() == logits.Address() {
-		return fmt.Errorf("%s: the gradient must not overwrite the logits: %w", operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "the gradient must not overwrite the logits")
 	}
 	if p.Exclusive {
 		return c.exclusiveStep(out, g, logits, confidence, labels, bags, p)

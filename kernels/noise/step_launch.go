@@ -4,9 +4,7 @@
 
 package noise
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // stepKernels are the kernels of step.cu. In their arguments, pointers are 0 for none.
 type stepKernels struct {

@@ -38,7 +38,6 @@ func NewCPU(dev *tensor.CPU, level simd.Level) *CPU {
 	return c
 }
 
-// Normalize implements Ops.
 func (c *CPU) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error {
 	g, err := Fit(x, pixels, sizes, flips, p)
 	if err != nil {

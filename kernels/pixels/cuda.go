@@ -3,8 +3,6 @@
 package pixels
 
 import (
-	"fmt"
-
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
@@ -44,7 +42,7 @@ func (c *CUDA) Normalize(x, pixels, sizes, flips *tensor.Tensor, p Params) error
 	}
 	frame := g.H * g.W * g.C
 	if frame > maxElements {
-		return fmt.Errorf("%s: a frame of %d elements is more than a launch can have: %w", operation, frame, tensor.ErrShape)
+		return tensor.Misfit(operation, "a frame of %d elements is more than a launch can have", frame)
 	}
 	if x.Len() == 0 {
 		return nil

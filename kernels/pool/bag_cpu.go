@@ -65,13 +65,9 @@ func (c *CPU) prepare(operation string, g, x, bags *tensor.Tensor, kind Kind) er
 	return nil
 }
 
-// BagPool implements Ops.
 func (c *CPU) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	const operation = "bag pooling"
-	if err := c.prepare(operation, g, x, bags, kind); err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, g, x); err != nil {
+	if err := cmp.Or(c.prepare(operation, g, x, bags, kind), tensor.OnHost(operation, tensor.Float32, g, x)); err != nil {
 		return err
 	}
 	c.bag.x, c.bag.g = x.Float32s(), g.Float32s()
@@ -114,13 +110,10 @@ func (c *CPU) runBagMaxBlock(_, block int) {
 	}
 }
 
-// BagPoolGrad implements Ops.
 func (c *CPU) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumulate bool) error {
 	const operation = "gradient of bag pooling"
-	if err := c.prepare(operation, dg, dx, bags, kind); err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, dx, dg); err != nil {
+	if err := cmp.Or(c.prepare(operation, dg, dx, bags, kind),
+		tensor.OnHost(operation, tensor.Float32, dx, dg)); err != nil {
 		return err
 	}
 	j := &c.bag

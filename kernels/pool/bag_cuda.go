@@ -4,7 +4,6 @@ package pool
 
 import (
 	"cmp"
-	"fmt"
 
 	"nmn/cuda"
 	"nmn/kernels/tensor"
@@ -33,7 +32,7 @@ func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (b
 		return s, err
 	}
 	if s.Cells() > most || s.T > most || s.N*tensor.Ceil(s.D, bagTile) > most {
-		return s, fmt.Errorf("%s: maps %s are more than a launch can have: %w", operation, x, tensor.ErrShape)
+		return s, tensor.Misfit(operation, "maps %s are more than a launch can have", x)
 	}
 	return s, nil
 }
@@ -41,7 +40,6 @@ func (c *CUDA) fitBag(operation string, g, x, bags *tensor.Tensor, kind Kind) (b
 // tiles is the number of blocks side by side.
 func (s bagGeometry) tiles() int { return s.N * tensor.Ceil(s.D, bagTile) }
 
-// BagPool implements Ops.
 func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	s, err := c.fitBag("bag pooling", g, x, bags, kind)
 	if err != nil {
@@ -70,7 +68,6 @@ func (c *CUDA) BagPool(g, x, bags *tensor.Tensor, kind Kind) error {
 	return c.bag.bagPool.Launch(c.device.Stream, x.DType(), grid, block, a)
 }
 
-// BagPoolGrad implements Ops.
 func (c *CUDA) BagPoolGrad(dx, dg, x, g, bags *tensor.Tensor, kind Kind, accumulate bool) error {
 	const operation = "gradient of bag pooling"
 	s, err := c.fitBag(operation, dg, dx, bags, kind)

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"fmt"
 
 	"nmn/kernels/tensor"
 )
@@ -14,17 +13,15 @@ type Geometry struct{ T, H, W, C, P, Q int }
 // device for MaxPool. MaxPoolGrad also needs dx like x and dy like y.
 func fitMax(operation string, y, x *tensor.Tensor) (Geometry, error) {
 	if !isMap(x) || !isMap(y) {
-		return Geometry{}, fmt.Errorf("%s: input %s, output %s: each needs four dimensions of floats: %w",
-			operation, x, y, tensor.ErrShape)
+		return Geometry{}, tensor.Misfit(operation, "input %s, output %s: each needs four dimensions of floats", x, y)
 	}
 	g := Geometry{T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3)}
 	g.P, g.Q = (g.H+1)/2, (g.W+1)/2
 	if g.P < 1 || g.Q < 1 {
-		return g, fmt.Errorf("%s: input %s is smaller than the window: %w", operation, x, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "input %s is smaller than the window", x)
 	}
 	if !y.IsFloats(g.T, g.P, g.Q, g.C) {
-		return g, fmt.Errorf("%s: input %s gives output %s, not %s: %w", operation, x,
-			tensor.Format([]int{g.T, g.P, g.Q, g.C}), y, tensor.ErrShape)
+		return g, tensor.Misfit(operation, "input %s gives output %s, not %s", x, tensor.Format([]int{g.T, g.P, g.Q, g.C}), y)
 	}
 	return g, nil
 }
@@ -38,7 +35,7 @@ func FitMaxGrad(operation string, dx, dy, x, y *tensor.Tensor) (Geometry, error)
 // FitChannels checks that db is float32 with an element for each channel.
 func (g Geometry) FitChannels(operation string, db *tensor.Tensor) error {
 	if !db.Is(tensor.Float32, g.C) {
-		return fmt.Errorf("%s: bias gradient is %s, want float32 %d: %w", operation, db, g.C, tensor.ErrShape)
+		return tensor.Misfit(operation, "bias gradient is %s, want float32 %d", db, g.C)
 	}
 	return nil
 }
@@ -53,7 +50,7 @@ func (g bagGeometry) Cells() int { return g.H * g.W }
 // shape rule of every device. It does not read the offsets.
 func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 	if !isMap(x) || x.Len() == 0 {
-		return bagGeometry{}, fmt.Errorf("%s: maps are %s, want floats T×H×W×D, not empty: %w", operation, x, tensor.ErrShape)
+		return bagGeometry{}, tensor.Misfit(operation, "maps are %s, want floats T×H×W×D, not empty", x)
 	}
 	n, err := tensor.FitBags(operation, bags, x.Dim(0))
 	s := bagGeometry{N: n, T: x.Dim(0), H: x.Dim(1), W: x.Dim(2), D: x.Dim(3)}
@@ -61,8 +58,7 @@ func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 		return s, err
 	}
 	if !g.IsFloats(s.N, s.D) {
-		return s, fmt.Errorf("%s: maps %s in %d bags give vectors %d×%d, not %s: %w",
-			operation, x, s.N, s.N, s.D, g, tensor.ErrShape)
+		return s, tensor.Misfit(operation, "maps %s in %d bags give vectors %d×%d, not %s", x, s.N, s.N, s.D, g)
 	}
 	return s, nil
 }
@@ -70,7 +66,7 @@ func FitBag(operation string, g, x, bags *tensor.Tensor) (bagGeometry, error) {
 // fitKind refuses kinds of pooling that do not exist.
 func fitKind(operation string, kind Kind) error {
 	if kind != Mean && kind != Max {
-		return fmt.Errorf("%s: kind %d is neither mean nor max: %w", operation, uint8(kind), tensor.ErrShape)
+		return tensor.Misfit(operation, "kind %d is neither mean nor max", uint8(kind))
 	}
 	return nil
 }
@@ -78,7 +74,7 @@ func fitKind(operation string, kind Kind) error {
 // fitLike checks that gradients have the shape of the tensors they belong to.
 func fitLike(operation string, gradient, of *tensor.Tensor) error {
 	if of == nil || !gradient.IsFloats() || !tensor.SameShape(gradient, of) {
-		return fmt.Errorf("%s: gradient %s does not have the shape of %s: %w", operation, gradient, of, tensor.ErrShape)
+		return tensor.Misfit(operation, "gradient %s does not have the shape of %s", gradient, of)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"cmp"
+
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -29,14 +31,10 @@ func (j *overlapJob) rows(block int) (t, lo, hi int) {
 	return block / j.perMap, lo, min(lo+j.perBlock, j.P)
 }
 
-// MaxPool3 implements Ops.
 func (c *CPU) MaxPool3(y, x *tensor.Tensor) error {
 	const operation = "3×3 max pooling"
 	g, err := fitMax(operation, y, x)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, y, x); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, y, x)); err != nil {
 		return err
 	}
 	for i := range c.lines {
@@ -73,14 +71,10 @@ func (c *CPU) runMax3Block(worker, block int) {
 	}
 }
 
-// MaxPool3Grad implements Ops.
 func (c *CPU) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of 3×3 max pooling"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, dx, dy, x, y); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, dx, dy, x, y)); err != nil {
 		return err
 	}
 	c.runOverlap(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(),

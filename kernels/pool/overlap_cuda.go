@@ -9,7 +9,6 @@ import (
 	"nmn/kernels/tensor"
 )
 
-// MaxPool3 implements Ops.
 func (c *CUDA) MaxPool3(y, x *tensor.Tensor) error {
 	const operation = "3×3 max pooling"
 	g, err := fitMax(operation, y, x)
@@ -32,7 +31,6 @@ func (g Geometry) elements() (grid, block cuda.Dim3) {
 	return Geometry{T: g.T, H: 2 * g.H, W: 2 * g.W, C: g.C}.shape()
 }
 
-// MaxPool3Grad implements Ops.
 func (c *CUDA) MaxPool3Grad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of 3×3 max pooling"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"cmp"
+
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -48,14 +50,10 @@ func (j *windowJob) cells(row int) (upper, lower, y int) {
 // whole is the number of windows of a row that the border does not cut.
 func (j *windowJob) whole() int { return min(j.W/2, j.Q) }
 
-// MaxPool implements Ops.
 func (c *CPU) MaxPool(y, x *tensor.Tensor) error {
 	const operation = "max pooling"
 	g, err := fitMax(operation, y, x)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, y, x); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, y, x)); err != nil {
 		return err
 	}
 	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s()}, c.maxBlock)
@@ -77,14 +75,10 @@ func (c *CPU) runMaxBlock(_, block int) {
 	}
 }
 
-// MaxPoolGrad implements Ops.
 func (c *CPU) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of max pooling"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost(operation, tensor.Float32, dx, dy, x, y); err != nil {
+	if err := cmp.Or(err, tensor.OnHost(operation, tensor.Float32, dx, dy, x, y)); err != nil {
 		return err
 	}
 	c.run(windowJob{Geometry: g, x: x.Float32s(), y: y.Float32s(), dx: dx.Float32s(), dy: dy.Float32s(), relu: relu},

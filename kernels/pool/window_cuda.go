@@ -4,7 +4,6 @@ package pool
 
 import (
 	"cmp"
-	"fmt"
 
 	"nmn/cuda"
 	"nmn/kernels/tensor"
@@ -35,8 +34,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module) (*CUDA, error) {
 func (g Geometry) indexed(operation string) error {
 	const most = 1<<31 - 1
 	if g.W*g.C > most || g.T > most || g.H > most {
-		return fmt.Errorf("%s: maps %d×%d×%d×%d are more than a launch can have: %w", operation, g.T, g.H, g.W, g.C,
-			tensor.ErrShape)
+		return tensor.Misfit(operation, "maps %d×%d×%d×%d are more than a launch can have", g.T, g.H, g.W, g.C)
 	}
 	return nil
 }
@@ -52,7 +50,6 @@ func (g Geometry) shape() (grid, block cuda.Dim3) {
 	return cuda.Dim3{X: max(1, min(g.T*rows, most))}, cuda.Dim3{X: tensor.PowerOfTwo(columns*groups, 32, 256)}
 }
 
-// MaxPool implements Ops.
 func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 	const operation = "max pooling"
 	g, err := fitMax(operation, y, x)
@@ -70,7 +67,6 @@ func (c *CUDA) MaxPool(y, x *tensor.Tensor) error {
 	return c.window.maxPool.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
-// MaxPoolGrad implements Ops.
 func (c *CUDA) MaxPoolGrad(dx, dy, x, y *tensor.Tensor, relu bool) error {
 	const operation = "gradient of max pooling"
 	g, err := FitMaxGrad(operation, dx, dy, x, y)

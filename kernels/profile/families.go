@@ -19,7 +19,6 @@ const (
 	host  = "host"
 )
 
-// Upload implements tensor.Device.
 func (r *Recorder) Upload(dst *tensor.Tensor, src *dense.Dense) error {
 	o := Op{Layer: host, Name: "upload", Shape: shapeOf(dst), Bytes: bytesOf(dst)}
 	return r.do(o, func() error { return r.backend.Upload(dst, src) })
@@ -31,7 +30,6 @@ func (r *Recorder) Download(dst *dense.Dense, src *tensor.Tensor) error {
 	return r.do(o, func() error { return r.backend.Download(dst, src) })
 }
 
-// Copy implements tensor.Device.
 func (r *Recorder) Copy(dst, src *tensor.Tensor) error {
 	return r.do(r.op(src, "copy", src, bytesOf(dst, src)), func() error { return r.backend.Copy(dst, src) })
 }

@@ -109,7 +109,6 @@ type hostClock struct {
 	marks  []time.Time
 }
 
-// Mark implements clock.
 func (c *hostClock) Mark(number int) error {
 	if err := c.device.Sync(); err != nil {
 		return err
@@ -121,7 +120,6 @@ func (c *hostClock) Mark(number int) error {
 	return nil
 }
 
-// Between implements clock.
 func (c *hostClock) Between(first, last int) (time.Duration, error) {
 	if first < 0 || last < first || last >= len(c.marks) {
 		return 0, errors.New("profile: no such marks")

@@ -3,7 +3,7 @@
 package recurrent
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"nmn/cuda"
@@ -58,8 +58,8 @@ func (c *CUDA) aligned(at cuda.Address, bytes int) (cuda.Address, error) {
 func placed(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if t != nil && (t.Address()%16 != 0 || t.Len() > math.MaxInt32) {
-			return fmt.Errorf("%s: %s is at address %#x: want a multiple of 16, and less than 2^31 elements: %w", operation, t,
-				t.Address(), tensor.ErrShape)
+			return tensor.Misfit(operation, "%s is at address %#x: want a multiple of 16, and less than 2^31 elements", t,
+				t.Address())
 		}
 	}
 	return tensor.OnDevice(operation, tensor.Float32, tensors...)
@@ -73,12 +73,8 @@ func offset(at cuda.Address, elements int) cuda.Address {
 	return at + cuda.Address(4*elements)
 }
 
-// Add implements Ops.
 func (c *CUDA) Add(dst, src *tensor.Tensor) error {
-	if err := FitAdd(dst, src); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice("add", tensor.Float32, dst, src); err != nil || dst.Len() == 0 {
+	if err := cmp.Or(FitAdd(dst, src), tensor.OnDevice("add", tensor.Float32, dst, src)); err != nil || dst.Len() == 0 {
 		return err
 	}
 	return c.add(tensor.At(dst), tensor.At(src), dst.Len())

@@ -18,7 +18,6 @@ const (
 	tableParts = 64 // ranges of the table, each written by one task
 )
 
-// Embed implements Ops.
 func (c *CPU) Embed(y, table, words *tensor.Tensor) error {
 	if err := c.prepareLookup("embedding", y, table, words); err != nil {
 		return err
@@ -28,7 +27,6 @@ func (c *CPU) Embed(y, table, words *tensor.Tensor) error {
 	return nil
 }
 
-// EmbedGrad implements Ops.
 func (c *CPU) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
 	if err := c.prepareLookup("gradient of the embedding", dy, dtable, words); err != nil {
 		return err

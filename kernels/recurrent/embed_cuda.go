@@ -3,14 +3,12 @@
 package recurrent
 
 import (
-	"fmt"
 	"math"
 
 	"nmn/cuda"
 	"nmn/kernels/tensor"
 )
 
-// Embed implements Ops.
 func (c *CUDA) Embed(y, table, words *tensor.Tensor) error {
 	e, err := c.fitEmbed("embedding", y, table, words)
 	if err != nil || e.M == 0 {
@@ -22,7 +20,6 @@ func (c *CUDA) Embed(y, table, words *tensor.Tensor) error {
 	})
 }
 
-// EmbedGrad implements Ops.
 func (c *CUDA) EmbedGrad(dtable, dy, words *tensor.Tensor) error {
 	e, err := c.fitEmbed("gradient of the embedding", dy, dtable, words)
 	if err != nil {
@@ -42,8 +39,7 @@ func (c *CUDA) fitEmbed(operation string, rows, table, words *tensor.Tensor) (Lo
 		return e, err
 	}
 	if max(e.M, e.V, e.D) > math.MaxInt32-threads {
-		return e, fmt.Errorf("%s: %d rows of a table %d×%d are more than a launch can have: %w", operation, e.M, e.V, e.D,
-			tensor.ErrShape)
+		return e, tensor.Misfit(operation, "%d rows of a table %d×%d are more than a launch can have", e.M, e.V, e.D)
 	}
 	if err := tensor.OnDevice(operation, tensor.Float32, rows, table); err != nil {
 		return e, err

@@ -4,9 +4,7 @@
 
 package recurrent
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // embedKernels are the kernels of embed.cu. In their arguments, pointers are 0 for none.
 type embedKernels struct {

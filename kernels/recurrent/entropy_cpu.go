@@ -55,7 +55,6 @@ const (
 // keptFloats is the number of logits kept for the gradients: 64 MiB of them.
 const keptFloats = 16 << 20
 
-// CrossEntropy implements Ops.
 func (c *CPU) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
 	const operation = "softmax cross-entropy"
 	shape, err := FitCrossEntropy(loss, dh, dw, db, h, w, b, targets)

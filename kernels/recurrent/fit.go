@@ -38,15 +38,15 @@ func FitLSTMGrad(gates, dh, c, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) (Layer, 
 // fitLayer reads the shape off gates T×N×4H and wh 4H×H.
 func fitLayer(operation string, gates, wh *tensor.Tensor) (l Layer, err error) {
 	if !floats(gates, 3) || !floats(wh, 2) || wh.Dim(0) != 4*wh.Dim(1) || gates.Dim(2) != wh.Dim(0) || gates.Len() == 0 {
-		return l, fmt.Errorf("%s: gates are %s and recurrent weights %s, want T×N×4H and 4H×H, not empty: %w", operation,
-			gates, wh, tensor.ErrShape)
+		return l, tensor.Misfit(operation, "gates are %s and recurrent weights %s, want T×N×4H and 4H×H, not empty", gates,
+			wh)
 	}
 	return Layer{T: gates.Dim(0), N: gates.Dim(1), H: wh.Dim(1)}, nil
 }
 
 func (l Layer) sequence(operation, name string, x *tensor.Tensor) error {
 	if !x.Is(tensor.Float32, l.T, l.N, l.H) {
-		return fmt.Errorf("%s: %s is %s, want float32 %d×%d×%d: %w", operation, name, x, l.T, l.N, l.H, tensor.ErrShape)
+		return tensor.Misfit(operation, "%s is %s, want float32 %d×%d×%d", name, x, l.T, l.N, l.H)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (l Layer) sequence(operation, name string, x *tensor.Tensor) error {
 // state checks a tensor of one step. It may be nil.
 func (l Layer) state(operation, name string, x *tensor.Tensor) error {
 	if x != nil && !x.Is(tensor.Float32, l.N, l.H) {
-		return fmt.Errorf("%s: %s is %s, want float32 %d×%d: %w", operation, name, x, l.N, l.H, tensor.ErrShape)
+		return tensor.Misfit(operation, "%s is %s, want float32 %d×%d", name, x, l.N, l.H)
 	}
 	return nil
 }
@@ -65,15 +65,14 @@ type Lookup struct{ M, V, D int }
 // FitEmbed checks rows M×D, a table V×D and words M against each other. It is the shape rule of every device.
 func FitEmbed(operation string, rows, table, words *tensor.Tensor) (e Lookup, err error) {
 	if !floats(rows, 2) || !floats(table, 2) || rows.Dim(1) != table.Dim(1) || table.Len() == 0 {
-		return e, fmt.Errorf("%s: rows are %s, table is %s, want float32 M×D and V×D: %w", operation, rows, table,
-			tensor.ErrShape)
+		return e, tensor.Misfit(operation, "rows are %s, table is %s, want float32 M×D and V×D", rows, table)
 	}
 	return Lookup{M: rows.Dim(0), V: table.Dim(0), D: table.Dim(1)}, fitWords(operation, words, rows.Dim(0))
 }
 
 func fitWords(operation string, words *tensor.Tensor, rows int) error {
 	if words == nil || words.DType() != tensor.Int32 || words.Len() != rows {
-		return fmt.Errorf("%s: words are %s, want int32 %d: %w", operation, words, rows, tensor.ErrShape)
+		return tensor.Misfit(operation, "words are %s, want int32 %d", words, rows)
 	}
 	return nil
 }
@@ -116,14 +115,14 @@ func floats(x *tensor.Tensor, rank int) bool {
 
 func vector(operation, name string, x *tensor.Tensor, length int) error {
 	if !x.Is(tensor.Float32, length) {
-		return fmt.Errorf("%s: %s is %s, want float32 %d: %w", operation, name, x, length, tensor.ErrShape)
+		return tensor.Misfit(operation, "%s is %s, want float32 %d", name, x, length)
 	}
 	return nil
 }
 
 func like(operation, name string, x, other *tensor.Tensor) error {
 	if x == nil || x.DType() != other.DType() || !tensor.SameShape(x, other) {
-		return fmt.Errorf("%s: %s is %s, want %s: %w", operation, name, x, other, tensor.ErrShape)
+		return tensor.Misfit(operation, "%s is %s, want %s", name, x, other)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package recurrent
 
 import (
+	"cmp"
+
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -19,13 +21,9 @@ type layer struct {
 	t               int
 }
 
-// LSTM implements Ops.
 func (c *CPU) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 	shape, err := FitLSTM(h, cell, gates, wh, h0, c0)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("lstm", tensor.Float32, h, cell, gates, wh, h0, c0); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("lstm", tensor.Float32, h, cell, gates, wh, h0, c0)); err != nil {
 		return err
 	}
 	l := &c.layer
@@ -124,13 +122,10 @@ func (c *CPU) addProducts(s *scratch, dst []float32, stride, n, valid int) {
 	}
 }
 
-// LSTMGrad implements Ops.
 func (c *CPU) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
 	shape, err := FitLSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("lstm gradient", tensor.Float32, gates, dh, cell, wh, c0, dcLast, dh0, dc0); err != nil {
+	if err := cmp.Or(err,
+		tensor.OnHost("lstm gradient", tensor.Float32, gates, dh, cell, wh, c0, dcLast, dh0, dc0)); err != nil {
 		return err
 	}
 	l := &c.layer

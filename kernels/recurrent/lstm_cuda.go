@@ -3,18 +3,16 @@
 package recurrent
 
 import (
+	"cmp"
+
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
 )
 
-// LSTM implements Ops.
 func (c *CUDA) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 	l, err := FitLSTM(h, cell, gates, wh, h0, c0)
-	if err != nil {
-		return err
-	}
-	if err := placed("lstm", h, cell, gates, wh, h0, c0); err != nil {
+	if err := cmp.Or(err, placed("lstm", h, cell, gates, wh, h0, c0)); err != nil {
 		return err
 	}
 	products, err := c.products.Reserve(c.device, 4*4*l.N*l.H)
@@ -48,13 +46,9 @@ func (c *CUDA) LSTM(h, cell, gates, wh, h0, c0 *tensor.Tensor) error {
 	return nil
 }
 
-// LSTMGrad implements Ops.
 func (c *CUDA) LSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0 *tensor.Tensor) error {
 	l, err := FitLSTMGrad(gates, dh, cell, wh, c0, dcLast, dh0, dc0)
-	if err != nil {
-		return err
-	}
-	if err := placed("lstm gradient", gates, dh, cell, wh, c0, dcLast, dh0, dc0); err != nil {
+	if err := cmp.Or(err, placed("lstm gradient", gates, dh, cell, wh, c0, dcLast, dh0, dc0)); err != nil {
 		return err
 	}
 	units := l.N * l.H

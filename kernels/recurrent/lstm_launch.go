@@ -4,9 +4,7 @@
 
 package recurrent
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // lstmKernels are the kernels of lstm.cu. In their arguments, pointers are 0 for none.
 type lstmKernels struct {

@@ -1,6 +1,7 @@
 package recurrent
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/kernels/tensor"
@@ -15,12 +16,8 @@ type normalizer struct {
 // softmaxLanes is the length of the vectors that a row is gone through with.
 const softmaxLanes = 64
 
-// LogSoftmax implements Ops.
 func (c *CPU) LogSoftmax(x *tensor.Tensor) error {
-	if err := FitLogSoftmax(x); err != nil {
-		return err
-	}
-	if err := tensor.OnHost("log-softmax", tensor.Float32, x); err != nil {
+	if err := cmp.Or(FitLogSoftmax(x), tensor.OnHost("log-softmax", tensor.Float32, x)); err != nil {
 		return err
 	}
 	for i := range c.scratch {

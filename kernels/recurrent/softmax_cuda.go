@@ -3,6 +3,8 @@
 package recurrent
 
 import (
+	"cmp"
+
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/kernels/tensor"
@@ -22,17 +24,11 @@ type softmaxCall struct {
 	scale                     float32
 }
 
-// CrossEntropy implements Ops.
 func (c *CUDA) CrossEntropy(loss, dh, dw, db, h, w, b, targets *tensor.Tensor, scale float32) error {
 	const operation = "softmax cross-entropy"
 	shape, err := FitCrossEntropy(loss, dh, dw, db, h, w, b, targets)
-	if err != nil {
-		return err
-	}
-	if err := placed(operation, loss, dh, dw, db, h, w, b); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Int32, targets); err != nil {
+	if err := cmp.Or(err, placed(operation, loss, dh, dw, db, h, w, b),
+		tensor.OnDevice(operation, tensor.Int32, targets)); err != nil {
 		return err
 	}
 	s := softmaxCall{
@@ -158,12 +154,8 @@ func (c *CUDA) giveGradients(s *softmaxCall, first int) error {
 	return c.add(s.dh, s.part, s.M*s.D)
 }
 
-// LogSoftmax implements Ops.
 func (c *CUDA) LogSoftmax(x *tensor.Tensor) error {
-	if err := FitLogSoftmax(x); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice("log-softmax", tensor.Float32, x); err != nil || x.Len() == 0 {
+	if err := cmp.Or(FitLogSoftmax(x), tensor.OnDevice("log-softmax", tensor.Float32, x)); err != nil || x.Len() == 0 {
 		return err
 	}
 	return c.softmax.logSoftmax.Launch(c.device.Stream, cuda.Dim3{X: x.Dim(0)}, cuda.Dim3{X: threads},

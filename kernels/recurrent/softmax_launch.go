@@ -4,9 +4,7 @@
 
 package recurrent
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // softmaxKernels are the kernels of softmax.cu. In their arguments, pointers are 0 for none.
 type softmaxKernels struct {

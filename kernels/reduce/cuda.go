@@ -151,7 +151,6 @@ func (r *card) open(buckets [][]*tensor.Tensor, wire ranks.Wire) (err error) {
 	return err
 }
 
-// Begin implements Reducer.
 func (r *card) Begin(bucket int) error {
 	compute := r.family.device.Stream
 	if bucket < 0 || bucket >= len(r.buckets) {
@@ -176,7 +175,6 @@ func (r *card) Begin(bucket int) error {
 	return r.family.move(r.comm.Stream(), b, outOf)
 }
 
-// Wait implements Reducer.
 func (r *card) Wait() error {
 	if err := r.comm.Stream().Record(r.done); err != nil {
 		return err

@@ -80,7 +80,6 @@ func newHostBucket(tensors []*tensor.Tensor) (b hostBucket) {
 	return b
 }
 
-// Begin implements Reducer.
 func (h *host) Begin(bucket int) error {
 	if bucket < 0 || bucket >= len(h.buckets) || len(h.begun) == cap(h.begun) {
 		return fmt.Errorf("reduce: bucket %d of %d begins after %d others", bucket, len(h.buckets), len(h.begun))
@@ -100,7 +99,6 @@ func (h *host) Begin(bucket int) error {
 	return nil
 }
 
-// Wait implements Reducer.
 func (h *host) Wait() error {
 	if err := h.group.Wait(); err != nil {
 		return err
@@ -116,7 +114,6 @@ func (h *host) Wait() error {
 	return nil
 }
 
-// Close implements Reducer.
 func (h *host) Close() error {
 	if len(h.begun) > 0 {
 		return errors.New("reduce: closed before its sums were waited for")

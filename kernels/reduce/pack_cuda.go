@@ -3,6 +3,7 @@
 package reduce
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -82,11 +83,7 @@ func (c *CUDA) pack(tensors []*tensor.Tensor, wire ranks.Wire) (p packed, err er
 
 // unpack frees the device memory of a bucket.
 func (c *CUDA) unpack(p *packed) error {
-	err := c.device.Device.Free(p.buffer)
-	if freed := c.device.Device.Free(p.table); err == nil {
-		err = freed
-	}
-	return err
+	return errors.Join(c.device.Device.Free(p.buffer), c.device.Device.Free(p.table))
 }
 
 // Directions of move.

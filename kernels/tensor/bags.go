@@ -1,7 +1,5 @@
 package tensor
 
-import "fmt"
-
 // FitBags checks frame offsets of bags, int32 N+1, over a batch of frames and returns N. nil bags mean one
 // frame a bag. It is the shape rule of every device and does not read the offsets.
 func FitBags(operation string, bags *Tensor, frames int) (n int, err error) {
@@ -9,7 +7,7 @@ func FitBags(operation string, bags *Tensor, frames int) (n int, err error) {
 		return frames, nil
 	}
 	if bags.DType() != Int32 || bags.Rank() != 1 || bags.Len() < 2 {
-		return 0, fmt.Errorf("%s: bags are %s, want int32 N+1 frame offsets: %w", operation, bags, ErrShape)
+		return 0, Misfit(operation, "bags are %s, want int32 N+1 frame offsets", bags)
 	}
 	return bags.Len() - 1, nil
 }
@@ -23,17 +21,15 @@ func HostOffsets(operation string, bags *Tensor, frames int) ([]int32, error) {
 	}
 	offsets := bags.Int32s()
 	if offsets == nil {
-		return nil, fmt.Errorf("%s: bags %s are not in host memory: %w", operation, bags, ErrShape)
+		return nil, Misfit(operation, "bags %s are not in host memory", bags)
 	}
 	last := len(offsets) - 1
 	if offsets[0] != 0 || int(offsets[last]) != frames {
-		return nil, fmt.Errorf("%s: bags reach from frame %d to %d, want 0 to %d: %w",
-			operation, offsets[0], offsets[last], frames, ErrShape)
+		return nil, Misfit(operation, "bags reach from frame %d to %d, want 0 to %d", offsets[0], offsets[last], frames)
 	}
 	for n := range last {
 		if offsets[n+1] <= offsets[n] {
-			return nil, fmt.Errorf("%s: bag %d is empty: its frames are %d to %d: %w",
-				operation, n, offsets[n], offsets[n+1], ErrShape)
+			return nil, Misfit(operation, "bag %d is empty: its frames are %d to %d", n, offsets[n], offsets[n+1])
 		}
 	}
 	return offsets, nil

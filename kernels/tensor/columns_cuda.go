@@ -3,7 +3,6 @@
 package tensor
 
 import (
-	"fmt"
 	"math"
 
 	"nmn/cuda"
@@ -27,8 +26,7 @@ type ColumnSum struct {
 // type, if all rows begin at multiples of 16 bytes, else one element.
 func (c *Columns) Sum(device *CUDA, operation string, rows, columns int, matrices ...*Tensor) (s ColumnSum, err error) {
 	if columns > math.MaxInt32/columnTile || rows > math.MaxInt32 {
-		return s, fmt.Errorf("%s: %d rows of %d channels are more than a launch can have: %w", operation, rows,
-			columns, ErrShape)
+		return s, Misfit(operation, "%d rows of %d channels are more than a launch can have", rows, columns)
 	}
 	lanes := 1
 	if len(matrices) > 0 {

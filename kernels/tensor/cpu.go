@@ -32,7 +32,6 @@ func (c *CPU) Name() string {
 	return name
 }
 
-// Precision implements Device.
 func (c *CPU) Precision() Precision {
 	if c.LinearWeights == BFloat16 {
 		return BF16
@@ -40,12 +39,10 @@ func (c *CPU) Precision() Precision {
 	return FP32
 }
 
-// Formats implements Device.
 func (c *CPU) Formats() Formats {
 	return Formats{Maps: Float32, Linear: c.LinearWeights, Pixels: FP32.Formats().Pixels}
 }
 
-// Alloc implements Device.
 func (c *CPU) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 	if c.closed {
 		return nil, errors.New("tensor: the device is closed")
@@ -73,7 +70,6 @@ func (c *CPU) Free(t *Tensor) error {
 	return nil
 }
 
-// Upload implements Device.
 func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
 	bytes, err := hostBytes("upload", src, dst)
 	if err := cmp.Or(err, OnHost("upload", dst.dtype, dst)); err != nil {
@@ -83,7 +79,6 @@ func (c *CPU) Upload(dst *Tensor, src *dense.Dense) error {
 	return nil
 }
 
-// Download implements Device.
 func (c *CPU) Download(dst *dense.Dense, src *Tensor) error {
 	bytes, err := hostBytes("download", dst, src)
 	if err := cmp.Or(err, OnHost("download", src.dtype, src)); err != nil {
@@ -96,7 +91,6 @@ func (c *CPU) Download(dst *dense.Dense, src *Tensor) error {
 // Sync implements Device: operations of the CPU have ended when they return.
 func (c *CPU) Sync() error { return nil }
 
-// Close implements Device.
 func (c *CPU) Close() error {
 	c.closed = true
 	c.Workers.Close()

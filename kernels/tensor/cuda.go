@@ -36,10 +36,8 @@ func NewCUDA(ordinal int, options cuda.Options, p Precision) (*CUDA, error) {
 // Name implements Device: the card and the precision.
 func (c *CUDA) Name() string { return fmt.Sprintf("%s, %s", c.Device.Info(), c.precision) }
 
-// Precision implements Device.
 func (c *CUDA) Precision() Precision { return c.precision }
 
-// Formats implements Device.
 func (c *CUDA) Formats() Formats { return c.precision.Formats() }
 
 // Alloc implements Device. Memory that does not fit is a cuda.OutOfMemoryError.
@@ -55,14 +53,12 @@ func (c *CUDA) Alloc(dtype DType, shape ...int) (*Tensor, error) {
 	return OfAddress(uintptr(address), dtype, shape...)
 }
 
-// Free implements Device.
 func (c *CUDA) Free(t *Tensor) error {
 	address := cuda.Address(t.address)
 	t.address = 0
 	return c.Device.Free(address)
 }
 
-// Upload implements Device.
 func (c *CUDA) Upload(dst *Tensor, src *dense.Dense) error {
 	bytes, err := hostBytes("upload", src, dst)
 	if err := cmp.Or(err, OnDevice("upload", dst.dtype, dst)); err != nil {
@@ -71,7 +67,6 @@ func (c *CUDA) Upload(dst *Tensor, src *dense.Dense) error {
 	return c.Stream.Upload(cuda.Address(dst.address), bytes)
 }
 
-// Download implements Device.
 func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
 	bytes, err := hostBytes("download", dst, src)
 	if err := cmp.Or(err, OnDevice("download", src.dtype, src)); err != nil {
@@ -80,7 +75,6 @@ func (c *CUDA) Download(dst *dense.Dense, src *Tensor) error {
 	return c.Stream.Download(bytes, cuda.Address(src.address))
 }
 
-// Copy implements Device.
 func (c *CUDA) Copy(dst, src *Tensor) error {
 	if err := errors.Join(fitCopy(dst, src), OnDevice("copy", src.dtype, dst, src)); err != nil {
 		return err
@@ -88,8 +82,6 @@ func (c *CUDA) Copy(dst, src *Tensor) error {
 	return c.Stream.Copy(cuda.Address(dst.address), cuda.Address(src.address), dst.Bytes())
 }
 
-// Sync implements Device.
 func (c *CUDA) Sync() error { return c.Device.Sync() }
 
-// Close implements Device.
 func (c *CUDA) Close() error { return c.Device.Close() }

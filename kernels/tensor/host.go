@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"fmt"
 	"unsafe"
 
 	dense "gorgonia.org/tensor"
@@ -43,8 +42,8 @@ func typeOf(host dense.Dtype) (dtype DType, known bool) {
 // rawBytes is the memory of a host array of one of these types, nil for any other.
 func rawBytes(operation string, host *dense.Dense) ([]byte, error) {
 	if host.RequiresIterator() || host.DataOrder().IsColMajor() {
-		return nil, fmt.Errorf("%s: host array %v is a view that is not row-major without gaps, materialize it: %w",
-			operation, host.Shape(), ErrShape)
+		return nil, Misfit(operation, "host array %v is a view that is not row-major without gaps, materialize it",
+			host.Shape())
 	}
 	if host.DataSize() == 0 {
 		return nil, nil
@@ -73,7 +72,7 @@ func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
 	case host.DataSize() == 0 && t.size == 0:
 		return nil, nil
 	case !known || t.dtype != dtype || host.DataSize() != t.size:
-		return nil, fmt.Errorf("%s: host array %v %v and %s: %w", operation, host.Dtype(), host.Shape(), t, ErrShape)
+		return nil, Misfit(operation, "host array %v %v and %s", host.Dtype(), host.Shape(), t)
 	}
 	return bytes, nil
 }
@@ -82,7 +81,7 @@ func hostBytes(operation string, host *dense.Dense, t *Tensor) ([]byte, error) {
 func OnHost(operation string, dtype DType, tensors ...*Tensor) error {
 	for _, t := range tensors {
 		if t != nil && t.size > 0 && (t.dtype != dtype || t.host == nil) {
-			return fmt.Errorf("%s: %s is not %s in host memory: %w", operation, t, dtype, ErrShape)
+			return Misfit(operation, "%s is not %s in host memory", t, dtype)
 		}
 	}
 	return nil

@@ -11,6 +11,11 @@ import (
 // ErrShape is wrapped by every error about shapes or element types that do not fit together.
 var ErrShape = errors.New("shapes do not fit")
 
+// Misfit is an error about tensors that do not fit an operation. It wraps ErrShape.
+func Misfit(operation, format string, a ...any) error {
+	return fmt.Errorf("%s: %s: %w", operation, fmt.Sprintf(format, a...), ErrShape)
+}
+
 // DType is the type of an element.
 type DType uint8
 
@@ -200,8 +205,8 @@ func (t *Tensor) String() string {
 // SameShape reports whether two tensors have equal dimensions.
 func SameShape(a, b *Tensor) bool { return slices.Equal(a.shape, b.shape) }
 
-// IsFloats reports whether t is a tensor of a type that devices compute in, with these dimensions. Without dimensions any
-// will do.
+// IsFloats reports whether t is a tensor of a type that devices compute in, with these dimensions. Without dimensions
+// any will do.
 func (t *Tensor) IsFloats(shape ...int) bool {
 	return t != nil && (t.dtype == Float32 || t.dtype == BFloat16) && (len(shape) == 0 || slices.Equal(t.shape, shape))
 }

@@ -38,7 +38,7 @@ func (w *Workspace) Reserve(c *CUDA, bytes int) (cuda.Address, error) {
 func OnDevice(operation string, dtype DType, tensors ...*Tensor) error {
 	for _, t := range tensors {
 		if t != nil && t.size > 0 && (t.address == 0 || t.dtype != dtype) {
-			return fmt.Errorf("%s: %s is not %s in device memory: %w", operation, t, dtype, ErrShape)
+			return Misfit(operation, "%s is not %s in device memory", t, dtype)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package transformer
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/kernels/simd"
@@ -31,13 +32,9 @@ const (
 	partTarget = 512
 )
 
-// Attention implements Ops.
 func (c *CPU) Attention(y, qkv *tensor.Tensor, heads int) error {
 	shape, err := FitAttention(y, qkv, heads)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("attention", tensor.Float32, y, qkv); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("attention", tensor.Float32, y, qkv)); err != nil {
 		return err
 	}
 	if shape.N*shape.T == 0 {

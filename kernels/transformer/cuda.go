@@ -3,7 +3,6 @@
 package transformer
 
 import (
-	"fmt"
 	"math"
 
 	"nmn/cuda"
@@ -45,7 +44,7 @@ func NewCUDA(device *tensor.CUDA, module *cuda.Module, convolutions *conv.CUDA) 
 func small(operation string, counts ...int) error {
 	for _, n := range counts {
 		if n > math.MaxInt32/4 {
-			return fmt.Errorf("%s: %d is more than a kernel counts to: %w", operation, n, tensor.ErrShape)
+			return tensor.Misfit(operation, "%d is more than a kernel counts to", n)
 		}
 	}
 	return nil
@@ -63,7 +62,6 @@ func ready(operation string, maps, vectors []*tensor.Tensor, counts ...int) (ten
 	return dtype, err
 }
 
-// LayerNorm implements Ops.
 func (c *CUDA) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	rows, err := FitLayerNorm(y, x, gain, bias, eps)
 	if err != nil {
@@ -79,7 +77,6 @@ func (c *CUDA) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	return c.rows.layerNorm.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
-// GELU implements Ops.
 func (c *CUDA) GELU(y, x *tensor.Tensor, kind GELUKind) error {
 	if err := FitGELU(y, x, kind); err != nil {
 		return err
@@ -87,7 +84,6 @@ func (c *CUDA) GELU(y, x *tensor.Tensor, kind GELUKind) error {
 	return c.follow("gelu", y, x, nil, nil, kind)
 }
 
-// AddScaled implements Ops.
 func (c *CUDA) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	if _, err := FitAddScaled(y, x, r, scale); err != nil {
 		return err
@@ -108,7 +104,6 @@ func (c *CUDA) follow(operation string, y, x, r, scale *tensor.Tensor, kind GELU
 	return c.rows.follow.Launch(c.device.Stream, dtype, grid, block, a)
 }
 
-// Attention implements Ops.
 func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 	const operation = "attention"
 	s, err := FitAttention(y, qkv, heads)
@@ -120,9 +115,7 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 		return err
 	}
 	if s.Width > widest || heads > mostGrid {
-		return fmt.Errorf("%s: %d heads of %d numbers: a card computes heads of %d at most: %w", operation, heads,
-			s.Width, widest,
-			tensor.ErrShape)
+		return tensor.Misfit(operation, "%d heads of %d numbers: a card computes heads of %d at most", heads, s.Width, widest)
 	}
 	for first := 0; first < s.N; first += mostGrid { // a grid has at most this number of pictures
 		count := min(mostGrid, s.N-first)
@@ -147,7 +140,6 @@ func (c *CUDA) Attention(y, qkv *tensor.Tensor, heads int) error {
 	return nil
 }
 
-// Tokens implements Ops.
 func (c *CUDA) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	s, err := FitTokens(y, patches, prefix, position)
 	if err != nil {

@@ -24,7 +24,7 @@ func floats(t *tensor.Tensor) bool {
 // vector checks count numbers, or nil.
 func vector(operation, name string, t *tensor.Tensor, count int) error {
 	if t != nil && !t.IsFloats(count) {
-		return fmt.Errorf("%s: %s is %s, want %d: %w", operation, name, t, count, tensor.ErrShape)
+		return tensor.Misfit(operation, "%s is %s, want %d", name, t, count)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func vector(operation, name string, t *tensor.Tensor, count int) error {
 func equal(operation string, tensors ...*tensor.Tensor) error {
 	for _, t := range tensors {
 		if !floats(t) || !tensor.SameShape(t, tensors[0]) {
-			return fmt.Errorf("%s: %s and %s: floats of equal shape are needed: %w", operation, tensors[0], t, tensor.ErrShape)
+			return tensor.Misfit(operation, "%s and %s: floats of equal shape are needed", tensors[0], t)
 		}
 	}
 	return nil
@@ -57,7 +57,7 @@ func FitLayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) (Rows, error) {
 		return Rows{}, err
 	}
 	if gain == nil || bias == nil {
-		return Rows{}, fmt.Errorf("%s: gain %s and bias %s are both needed: %w", operation, gain, bias, tensor.ErrShape)
+		return Rows{}, tensor.Misfit(operation, "gain %s and bias %s are both needed", gain, bias)
 	}
 	if err := errors.Join(vector(operation, "gain", gain, x.Dim(-1)), vector(operation, "bias", bias,
 		x.Dim(-1))); err != nil {
@@ -90,14 +90,14 @@ func (h Heads) OnTensorCores() bool { return h.Width <= 64 && h.Width%8 == 0 }
 func FitAttention(y, qkv *tensor.Tensor, heads int) (Heads, error) {
 	const operation = "attention"
 	if !floats(y) || !floats(qkv) || y.Rank() != 3 || qkv.Rank() != 3 {
-		return Heads{}, fmt.Errorf("%s: %s of %s: N×T×D of N×T×3D are needed: %w", operation, y, qkv, tensor.ErrShape)
+		return Heads{}, tensor.Misfit(operation, "%s of %s: N×T×D of N×T×3D are needed", y, qkv)
 	}
 	d := y.Dim(2)
 	if qkv.Dim(0) != y.Dim(0) || qkv.Dim(1) != y.Dim(1) || qkv.Dim(2) != 3*d {
-		return Heads{}, fmt.Errorf("%s: %s of %s: N×T×D of N×T×3D are needed: %w", operation, y, qkv, tensor.ErrShape)
+		return Heads{}, tensor.Misfit(operation, "%s of %s: N×T×D of N×T×3D are needed", y, qkv)
 	}
 	if heads < 1 || d == 0 || d%heads != 0 {
-		return Heads{}, fmt.Errorf("%s: %d heads do not divide a width of %d: %w", operation, heads, d, tensor.ErrShape)
+		return Heads{}, tensor.Misfit(operation, "%d heads do not divide a width of %d", heads, d)
 	}
 	return Heads{N: y.Dim(0), T: y.Dim(1), Heads: heads, Width: d / heads}, nil
 }
@@ -109,13 +109,11 @@ type Layer struct{ Rows, C, K int }
 func FitLinear(y, x, w, b *tensor.Tensor, p LinearParams) (Layer, error) {
 	const operation = "linear"
 	if !floats(y) || !floats(x) || !weights(w) {
-		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w,
-			tensor.ErrShape)
+		return Layer{}, tensor.Misfit(operation, "%s of %s and weights %s: …×K of …×C and K×C are needed", y, x, w)
 	}
 	l := Layer{C: w.Dim(-1), K: w.Dim(0)}
 	if l.C == 0 || l.K == 0 || x.Dim(-1) != l.C || y.Dim(-1) != l.K || x.Len()/l.C != y.Len()/l.K {
-		return Layer{}, fmt.Errorf("%s: %s of %s and weights %s: …×K of …×C and K×C are needed: %w", operation, y, x, w,
-			tensor.ErrShape)
+		return Layer{}, tensor.Misfit(operation, "%s of %s and weights %s: …×K of …×C and K×C are needed", y, x, w)
 	}
 	l.Rows = x.Len() / l.C
 	if p.GELU > Quick {
@@ -158,24 +156,21 @@ type Sequence struct{ N, Prefix, Patches, D int }
 func FitTokens(y, patches, prefix, position *tensor.Tensor) (Sequence, error) {
 	const operation = "tokens"
 	if !floats(y) || !floats(patches) || y.Rank() != 3 || patches.Rank() != 3 {
-		return Sequence{}, fmt.Errorf("%s: %s of patches %s: three dimensions are needed: %w", operation, y, patches,
-			tensor.ErrShape)
+		return Sequence{}, tensor.Misfit(operation, "%s of patches %s: three dimensions are needed", y, patches)
 	}
 	s := Sequence{N: patches.Dim(0), Patches: patches.Dim(1), D: patches.Dim(2)}
 	if prefix != nil {
 		if !floats(prefix) || prefix.Rank() != 2 || prefix.Dim(1) != s.D {
-			return s, fmt.Errorf("%s: prefix %s for patches %s: R×%d is needed: %w", operation, prefix, patches, s.D,
-				tensor.ErrShape)
+			return s, tensor.Misfit(operation, "prefix %s for patches %s: R×%d is needed", prefix, patches, s.D)
 		}
 		s.Prefix = prefix.Dim(0)
 	}
 	if !y.IsFloats(s.N, s.Prefix+s.Patches, s.D) {
-		return s, fmt.Errorf("%s: prefix %s and patches %s give %s, not %s: %w", operation, prefix, patches,
-			tensor.Format([]int{s.N, s.Prefix + s.Patches, s.D}), y, tensor.ErrShape)
+		return s, tensor.Misfit(operation, "prefix %s and patches %s give %s, not %s", prefix, patches,
+			tensor.Format([]int{s.N, s.Prefix + s.Patches, s.D}), y)
 	}
 	if position != nil && !position.IsFloats(s.Patches, s.D) {
-		return s, fmt.Errorf("%s: position %s for patches %s: %d×%d are needed: %w", operation, position, patches,
-			s.Patches, s.D, tensor.ErrShape)
+		return s, tensor.Misfit(operation, "position %s for patches %s: %d×%d are needed", position, patches, s.Patches, s.D)
 	}
 	return s, nil
 }
@@ -191,19 +186,18 @@ func (p Patches) Count() int { return p.H / p.P * (p.W / p.P) }
 func FitPatchEmbed(y, x, w, b *tensor.Tensor) (Patches, error) {
 	const operation = "patch embedding"
 	if !floats(y) || !floats(x) || !floats(w) || y.Rank() != 3 || x.Rank() != 4 || w.Rank() != 4 {
-		return Patches{}, fmt.Errorf("%s: %s of %s and weights %s: N×L×K of N×H×W×C and K×P×P×C are needed: %w",
-			operation, y, x, w, tensor.ErrShape)
+		return Patches{}, tensor.Misfit(operation, "%s of %s and weights %s: N×L×K of N×H×W×C and K×P×P×C are needed", y, x,
+			w)
 	}
 	p := Patches{N: x.Dim(0), H: x.Dim(1), W: x.Dim(2), C: x.Dim(3), P: w.Dim(1), K: w.Dim(0)}
 	switch {
 	case p.P < 1 || w.Dim(2) != p.P || w.Dim(3) != p.C || p.C == 0:
-		return p, fmt.Errorf("%s: weights %s for pictures %s: K×P×P×%d are needed: %w", operation, w, x, p.C, tensor.ErrShape)
+		return p, tensor.Misfit(operation, "weights %s for pictures %s: K×P×P×%d are needed", w, x, p.C)
 	case p.H < p.P || p.W < p.P || p.H%p.P != 0 || p.W%p.P != 0:
-		return p, fmt.Errorf("%s: patches of %d×%d pixels do not divide pictures %s: %w", operation, p.P, p.P, x,
-			tensor.ErrShape)
+		return p, tensor.Misfit(operation, "patches of %d×%d pixels do not divide pictures %s", p.P, p.P, x)
 	case !y.IsFloats(p.N, p.Count(), p.K):
-		return p, fmt.Errorf("%s: pictures %s and weights %s give %s, not %s: %w", operation, x, w,
-			tensor.Format([]int{p.N, p.Count(), p.K}), y, tensor.ErrShape)
+		return p, tensor.Misfit(operation, "pictures %s and weights %s give %s, not %s", x, w,
+			tensor.Format([]int{p.N, p.Count(), p.K}), y)
 	}
 	return p, vector(operation, "bias", b, p.K)
 }

@@ -53,7 +53,6 @@ const (
 	blockTarget  = 32       // blocks of an operation at least, for the pool to share
 )
 
-// Linear implements Ops.
 func (c *CPU) Linear(y, x, w, b *tensor.Tensor, p LinearParams) error {
 	l, err := FitLinear(y, x, w, b, p)
 	if err != nil {
@@ -119,13 +118,9 @@ func (c *CPU) prepareBlock(worker, panel int) {
 // fillsPanels reports whether the weights fill all panels.
 func (k *product) fillsPanels() bool { return k.width%k.plan.narrow == 0 && k.odd == nil }
 
-// PatchEmbed implements Ops.
 func (c *CPU) PatchEmbed(y, x, w, b *tensor.Tensor) error {
 	s, err := FitPatchEmbed(y, x, w, b)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("patch embedding", tensor.Float32, y, x, w, b); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("patch embedding", tensor.Float32, y, x, w, b)); err != nil {
 		return err
 	}
 	k := product{in: x.Float32s(), rows: s.N * s.Count(), taps: s.P, depth: s.P * s.C, tapStride: s.W * s.C, shape: s,

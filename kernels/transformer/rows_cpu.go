@@ -1,6 +1,7 @@
 package transformer
 
 import (
+	"cmp"
 	"math"
 
 	"nmn/kernels/simd"
@@ -35,13 +36,9 @@ func (j *rowJob) span(block int) (lo, hi int) {
 	return block * j.perBlock, min((block+1)*j.perBlock, j.count)
 }
 
-// LayerNorm implements Ops.
 func (c *CPU) LayerNorm(y, x, gain, bias *tensor.Tensor, eps float32) error {
 	rows, err := FitLayerNorm(y, x, gain, bias, eps)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("layer norm", tensor.Float32, y, x, gain, bias); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("layer norm", tensor.Float32, y, x, gain, bias)); err != nil {
 		return err
 	}
 	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), factor: gain.Float32s(), bias: bias.Float32s(),
@@ -65,12 +62,8 @@ func (c *CPU) normalizeBlock(_, block int) {
 	}
 }
 
-// GELU implements Ops.
 func (c *CPU) GELU(y, x *tensor.Tensor, kind GELUKind) error {
-	if err := FitGELU(y, x, kind); err != nil {
-		return err
-	}
-	if err := tensor.OnHost("gelu", tensor.Float32, y, x); err != nil {
+	if err := cmp.Or(FitGELU(y, x, kind), tensor.OnHost("gelu", tensor.Float32, y, x)); err != nil {
 		return err
 	}
 	c.runRows(rowJob{out: y.Float32s(), in: x.Float32s(), count: x.Len(), width: 1, kind: kind}, c.tasks.gelu)
@@ -95,13 +88,9 @@ func (c *CPU) activate(dst, x []float32, kind GELUKind) {
 	}
 }
 
-// AddScaled implements Ops.
 func (c *CPU) AddScaled(y, x, r, scale *tensor.Tensor) error {
 	rows, err := FitAddScaled(y, x, r, scale)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("scaled sum", tensor.Float32, y, x, r, scale); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("scaled sum", tensor.Float32, y, x, r, scale)); err != nil {
 		return err
 	}
 	job := rowJob{out: y.Float32s(), in: x.Float32s(), other: r.Float32s(), factor: scale.Float32s(),
@@ -129,13 +118,9 @@ func (c *CPU) addProductBlock(_, block int) {
 	}
 }
 
-// Tokens implements Ops.
 func (c *CPU) Tokens(y, patches, prefix, position *tensor.Tensor) error {
 	s, err := FitTokens(y, patches, prefix, position)
-	if err != nil {
-		return err
-	}
-	if err := tensor.OnHost("tokens", tensor.Float32, y, patches, prefix, position); err != nil {
+	if err := cmp.Or(err, tensor.OnHost("tokens", tensor.Float32, y, patches, prefix, position)); err != nil {
 		return err
 	}
 	c.runRows(rowJob{out: y.Float32s(), in: patches.Float32s(), other: prefix.Float32s(), bias: position.Float32s(),

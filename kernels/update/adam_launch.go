@@ -4,9 +4,7 @@
 
 package update
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // adamKernels are the kernels of adam.cu. In their arguments, pointers are 0 for none.
 type adamKernels struct {

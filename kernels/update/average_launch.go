@@ -4,9 +4,7 @@
 
 package update
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // averageKernels are the kernels of average.cu. In their arguments, pointers are 0 for none.
 type averageKernels struct {

@@ -1,7 +1,7 @@
 package update
 
 import (
-	"fmt"
+	"math"
 
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
@@ -58,8 +58,7 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 			continue
 		}
 		if e.Copy != nil {
-			return fmt.Errorf("%s: entry %d wants a copy in bfloat16, which the CPU does not hold: %w", operation, i,
-				tensor.ErrShape)
+			return tensor.Misfit(operation, "entry %d wants a copy in bfloat16, which the CPU does not hold", i)
 		}
 		whole := run{lr: e.LR, decay: e.Decay}
 		for _, data := range [...]struct {
@@ -72,7 +71,7 @@ func (c *CPU) cut(operation string, entries []Entry, use Use) error {
 				continue
 			}
 			if *data.to = data.from.Float32s(); *data.to == nil {
-				return fmt.Errorf("%s: entry %d is not float32 in host memory: %w", operation, i, tensor.ErrShape)
+				return tensor.Misfit(operation, "entry %d is not float32 in host memory", i)
 			}
 		}
 		for lo := 0; lo < len(whole.g); lo += Block {
@@ -106,4 +105,79 @@ func (c *CPU) apply(operation string, entries []Entry, use Use, block func(worke
 func (c *CPU) release() {
 	clear(c.job.runs)
 	c.job.runs = c.job.runs[:0]
+}
+
+func (c *CPU) SGD(entries []Entry, momentum float32) error {
+	c.job.momentum = momentum
+	return c.apply("sgd", entries, UseG|UseW|UseM, c.sgdBlock)
+}
+
+func (c *CPU) runSGDBlock(_, block int) {
+	r := &c.job.runs[block]
+	c.level.SGD(r.w, r.g, r.m, r.lr, c.job.momentum, r.decay)
+}
+
+// constants computes the inputs of a step of Adam from parameters that fitAdam has accepted, on every device:
+// 1-β and the bias corrections are rounded once, from float64.
+func (p AdamParams) constants() simd.AdamStep {
+	beta1, beta2 := float64(p.Beta1), float64(p.Beta2)
+	return simd.AdamStep{
+		Beta1: p.Beta1, Rest1: float32(1 - beta1), Beta2: p.Beta2, Rest2: float32(1 - beta2),
+		Correct1: float32(1 / (1 - math.Pow(beta1, float64(p.Step)))),
+		Correct2: float32(1 / (1 - math.Pow(beta2, float64(p.Step)))),
+		Epsilon:  p.Epsilon,
+	}
+}
+
+func (c *CPU) Adam(entries []Entry, p AdamParams) error {
+	return c.adam("adam", entries, p, c.adamBlock)
+}
+
+func (c *CPU) AdamW(entries []Entry, p AdamParams) error {
+	return c.adam("adamw", entries, p, c.adamWBlock)
+}
+
+func (c *CPU) adam(operation string, entries []Entry, p AdamParams, block func(worker, block int)) error {
+	if err := fitAdam(p); err != nil {
+		return err
+	}
+	c.job.adam = p.constants()
+	return c.apply(operation, entries, UseG|UseW|UseM|UseV, block)
+}
+
+func (c *CPU) runAdamBlock(_, block int) {
+	r, p := &c.job.runs[block], c.job.adam
+	p.LR, p.Decay = r.lr, r.decay
+	c.level.Adam(r.w, r.g, r.m, r.v, &p)
+}
+
+func (c *CPU) runAdamWBlock(_, block int) {
+	r, p := &c.job.runs[block], c.job.adam
+	p.LR, p.Decay = r.lr, r.decay
+	c.level.AdamW(r.w, r.g, r.m, r.v, &p)
+}
+
+func (c *CPU) Average(entries []Entry, share float32) error {
+	if err := fitShare(share); err != nil {
+		return err
+	}
+	c.job.scale = share
+	return c.apply("average", entries, UseG|UseW|UseAverage, c.averageBlock)
+}
+
+func (c *CPU) runAverageBlock(_, block int) {
+	r := &c.job.runs[block]
+	c.level.Approach(r.average, r.w, c.job.scale)
+}
+
+func (c *CPU) Exchange(entries []Entry) error {
+	return c.apply("exchange", entries, UseG|UseW|UseAverage, c.exchangeBlock)
+}
+
+func (c *CPU) runExchangeBlock(_, block int) {
+	r := &c.job.runs[block]
+	average := r.average[:len(r.w)]
+	for i, w := range r.w {
+		r.w[i], average[i] = average[i], w
+	}
 }

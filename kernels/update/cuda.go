@@ -86,8 +86,8 @@ func (c *CUDA) list(operation string, entries []Entry, use Use) (table cuda.Addr
 		c.chunks += tensor.Ceil(e.G.Len(), chunkLength)
 	}
 	if c.chunks > math.MaxInt32 || len(c.next) > tableRoom {
-		return 0, fmt.Errorf("%s: %d parameters in %d chunks are more than a launch can have: %w", operation, len(c.next),
-			c.chunks, tensor.ErrShape)
+		return 0, tensor.Misfit(operation, "%d parameters in %d chunks are more than a launch can have", len(c.next),
+			c.chunks)
 	}
 	return c.upload(operation)
 }
@@ -123,42 +123,33 @@ func bytesOf[T tableEntry | adamConstants](list []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(list[0])))
 }
 
-// launchShape is one block for each chunk.
-func (c *CUDA) launchShape() (grid, block cuda.Dim3) {
-	return cuda.Dim3{X: max(c.chunks, 1)}, cuda.Dim3{X: chunkThreads}
+// launch enqueues a kernel on all parameters: a block for each chunk.
+func launch[A any](c *CUDA, k *cuda.Kernel[A], a A) error {
+	return k.Launch(c.device.Stream, cuda.Dim3{X: max(c.chunks, 1)}, cuda.Dim3{X: chunkThreads}, a)
 }
 
-// SGD implements Ops.
 func (c *CUDA) SGD(entries []Entry, momentum float32) error {
 	table, err := c.list("sgd", entries, UseG|UseW|UseM)
 	if err != nil || c.chunks == 0 {
 		return err
 	}
-	grid, block := c.launchShape()
-	return c.sgd.sgd.Launch(c.device.Stream, grid, block, sgdArguments{entries: table, count: int32(len(c.next)),
-		momentum: momentum})
+	return launch(c, &c.sgd.sgd, sgdArguments{entries: table, count: int32(len(c.next)), momentum: momentum})
 }
 
-// Adam implements Ops.
 func (c *CUDA) Adam(entries []Entry, p AdamParams) error {
 	table, constants, err := c.listAdam("adam", entries, p)
 	if err != nil || c.chunks == 0 {
 		return err
 	}
-	grid, block := c.launchShape()
-	return c.adam.adam.Launch(c.device.Stream, grid, block, adamArguments{entries: table, count: int32(len(c.next)),
-		constants: constants})
+	return launch(c, &c.adam.adam, adamArguments{entries: table, count: int32(len(c.next)), constants: constants})
 }
 
-// AdamW implements Ops.
 func (c *CUDA) AdamW(entries []Entry, p AdamParams) error {
 	table, constants, err := c.listAdam("adamw", entries, p)
 	if err != nil || c.chunks == 0 {
 		return err
 	}
-	grid, block := c.launchShape()
-	return c.adam.adamw.Launch(c.device.Stream, grid, block, adamwArguments{entries: table, count: int32(len(c.next)),
-		constants: constants})
+	return launch(c, &c.adam.adamw, adamwArguments{entries: table, count: int32(len(c.next)), constants: constants})
 }
 
 // listAdam is list, with the constants of the step.
@@ -203,4 +194,23 @@ func (c *CUDA) prepareAdam(p AdamParams) (cuda.Address, error) {
 	}
 	c.sentAdam = next
 	return at, nil
+}
+
+func (c *CUDA) Average(entries []Entry, share float32) error {
+	if err := fitShare(share); err != nil {
+		return err
+	}
+	table, err := c.list("average", entries, UseG|UseW|UseAverage)
+	if err != nil || c.chunks == 0 {
+		return err
+	}
+	return launch(c, &c.mean.average, averageArguments{entries: table, count: int32(len(c.next)), share: share})
+}
+
+func (c *CUDA) Exchange(entries []Entry) error {
+	table, err := c.list("exchange", entries, UseG|UseW|UseAverage)
+	if err != nil || c.chunks == 0 {
+		return err
+	}
+	return launch(c, &c.mean.exchange, exchangeArguments{entries: table, count: int32(len(c.next))})
 }

@@ -40,13 +40,12 @@ func Fit(operation string, entries []Entry, use Use) error {
 				continue
 			}
 			if !t.tensor.IsFloats() || t.tensor.Len() != e.G.Len() {
-				return fmt.Errorf("%s: entry %d: %s is %s, gradient is %s: %w", operation, i, t.name, t.tensor, e.G,
-					tensor.ErrShape)
+				return tensor.Misfit(operation, "entry %d: %s is %s, gradient is %s", i, t.name, t.tensor, e.G)
 			}
 		}
 		if e.Copy != nil && (e.Copy.DType() != tensor.BFloat16 || e.Copy.Len() != e.G.Len()) {
-			return fmt.Errorf("%s: entry %d: copy is %s, gradient is %s: want bfloat16 of equal length: %w", operation, i,
-				e.Copy, e.G, tensor.ErrShape)
+			return tensor.Misfit(operation, "entry %d: copy is %s, gradient is %s: want bfloat16 of equal length", i, e.Copy,
+				e.G)
 		}
 	}
 	return nil
@@ -85,7 +84,7 @@ func fitClip(norm *tensor.Tensor, limit float32) error {
 
 func fitNorm(operation string, norm *tensor.Tensor) error {
 	if norm == nil || norm.DType() != tensor.Float32 || norm.Len() != 1 {
-		return fmt.Errorf("%s: norm is %s, want one float32: %w", operation, norm, tensor.ErrShape)
+		return tensor.Misfit(operation, "norm is %s, want one float32", norm)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (c *CPU) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 		return err
 	}
 	if norm.Float32s() == nil {
-		return fmt.Errorf("%s: norm is not in host memory: %w", operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "norm is not in host memory")
 	}
 	if err := c.cut(operation, entries, UseG); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *CPU) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 		return err
 	}
 	if norm.Float32s() == nil {
-		return fmt.Errorf("%s: norm is not in host memory: %w", operation, tensor.ErrShape)
+		return tensor.Misfit(operation, "norm is not in host memory")
 	}
 	if err := c.cut(operation, entries, UseG); err != nil {
 		return err

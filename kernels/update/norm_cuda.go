@@ -3,6 +3,7 @@
 package update
 
 import (
+	"cmp"
 	"fmt"
 
 	"nmn/kernels/tensor"
@@ -11,18 +12,14 @@ import (
 // GradNorm implements Ops. Squares are summed in float64, in an order that lengths alone decide.
 func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 	const operation = "gradient norm"
-	if err := fitNorm(operation, norm); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Float32, norm); err != nil {
+	if err := cmp.Or(fitNorm(operation, norm), tensor.OnDevice(operation, tensor.Float32, norm)); err != nil {
 		return err
 	}
 	table, err := c.list(operation, entries, UseG)
 	if err != nil {
 		return err
 	}
-	grid, block := c.launchShape()
-	partial, err := c.partial.Reserve(c.device, 8*grid.X)
+	partial, err := c.partial.Reserve(c.device, 8*max(c.chunks, 1))
 	if err != nil {
 		return err
 	}
@@ -30,7 +27,7 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 	if err != nil {
 		return err
 	}
-	return c.norm.gradientNorm.Launch(c.device.Stream, grid, block, gradientNormArguments{
+	return launch(c, &c.norm.gradientNorm, gradientNormArguments{
 		norm: tensor.At(norm), entries: table, count: int32(len(c.next)), chunks: int32(c.chunks), partial: partial,
 		ticket: ticket,
 	})
@@ -40,18 +37,14 @@ func (c *CUDA) GradNorm(norm *tensor.Tensor, entries []Entry) error {
 // become 0.
 func (c *CUDA) Clip(entries []Entry, norm *tensor.Tensor, limit float32) error {
 	const operation = "clip"
-	if err := fitClip(norm, limit); err != nil {
-		return err
-	}
-	if err := tensor.OnDevice(operation, tensor.Float32, norm); err != nil {
+	if err := cmp.Or(fitClip(norm, limit), tensor.OnDevice(operation, tensor.Float32, norm)); err != nil {
 		return err
 	}
 	table, err := c.list(operation, entries, UseG)
 	if err != nil || c.chunks == 0 {
 		return err
 	}
-	grid, block := c.launchShape()
-	return c.norm.clip.Launch(c.device.Stream, grid, block, clipArguments{
+	return launch(c, &c.norm.clip, clipArguments{
 		entries: table, count: int32(len(c.next)), norm: tensor.At(norm), limit: limit,
 	})
 }

@@ -4,9 +4,7 @@
 
 package update
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // normKernels are the kernels of norm.cu. In their arguments, pointers are 0 for none.
 type normKernels struct {

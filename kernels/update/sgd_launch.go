@@ -4,9 +4,7 @@
 
 package update
 
-import (
-	"nmn/cuda"
-)
+import "nmn/cuda"
 
 // sgdKernels are the kernels of sgd.cu. In their arguments, pointers are 0 for none.
 type sgdKernels struct {

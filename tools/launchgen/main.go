@@ -118,7 +118,7 @@ var types = map[string]string{"int": "int32", "unsigned": "uint32", "long long":
 // kernel for bfloat16 is the twin of one for float32.
 func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 	var fields, arguments bytes.Buffer
-	imports := "\"nmn/cuda\"\n"
+	imports := "import \"nmn/cuda\"\n"
 	for _, k := range kernels {
 		of, kind := argumentsOf(k, kernels), "cuda.Kernel"
 		if k.Name == of+bfloat16 {
@@ -127,7 +127,7 @@ func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 		if slices.ContainsFunc(kernels, func(other signature.Kernel) bool {
 			return other.Name == k.Name+bfloat16 && argumentsOf(other, kernels) == of
 		}) {
-			kind, imports = "tensor.Twins", "\"nmn/cuda\"\n\"nmn/kernels/tensor\"\n"
+			kind, imports = "tensor.Twins", "import (\n\"nmn/cuda\"\n\"nmn/kernels/tensor\"\n)\n"
 		}
 		fmt.Fprintf(&fields, "%s %s[%sArguments] `kernel:%q`\n", camel(k.Name), kind, camel(of), k.Name)
 		if of == k.Name {
@@ -141,9 +141,7 @@ func launches(family, stem string, kernels []signature.Kernel) ([]byte, error) {
 
 package %[2]s
 
-import (
-%[3]s)
-
+%[3]s
 // %[4]s are the kernels of %[1]s.cu. In their arguments, pointers are 0 for none.
 type %[4]s struct {
 %[5]s}
