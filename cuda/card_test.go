@@ -58,8 +58,8 @@ func TestCard_CopiesAndMeasures(t *testing.T) {
 	}
 }
 
-func TestCard_RingKeepsBatchesApart(t *testing.T) {
-	if !overlap(t, card(t), 12<<20, true) {
+func TestCard_StagingKeepsBatchesApart(t *testing.T) {
+	if !stage(t, card(t), nothing, nothing) {
 		t.Error("a batch was overwritten before it was used")
 	}
 }
