@@ -61,7 +61,7 @@ func TestCUDA_ComputesForwardPassesByColumns(t *testing.T) {
 		}
 		want := forward(false)
 		plan := fmt.Sprintf("forward-bias-relu-of-*-by-%d-%d-%d-*-narrow-bias.json", g.K, g.R, g.S)
-		keepKernel(t, folder, plan, byColumns)
+		keepKernel(t, folder, plan, columnsKernel)
 		if e := apartBy(forward(true), want); !(e <= 4e-3) {
 			t.Errorf("%v: apart by %.2g", g, e)
 		}
