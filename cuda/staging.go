@@ -11,7 +11,7 @@ import (
 // of the Staging, and Take copies them to the memory that the device's own stream reads. So the next arrays are
 // uploaded while the last are in use, and captured work finds each in the same place.
 //
-// Three events order the streams and the host. arrived: Take waits until the staged arrays have arrived.
+// Two events order the streams and the host. arrived: Take waits until the staged arrays have arrived.
 // taken: the next upload waits until Take has copied the arrays staged before.
 type Staging struct {
 	device         *Device
