@@ -26,11 +26,8 @@ func contrast(v *view, factor float64) { multiply(v, factor, meanGrey(v)) }
 // multiply multiplies the distance of all values to a base.
 func multiply(v *view, factor float64, base int) {
 	var d differences
-	var t table
 	d.plan(factor)
-	for value := range t {
-		t[value] = d.blend(base, value)
-	}
+	t := d.blendTo(base)
 	t.apply(v)
 }
 

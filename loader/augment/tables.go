@@ -5,12 +5,12 @@ import "math"
 // table maps each value of a colour.
 type table [256]uint8
 
-// apply looks all values up.
+// apply looks all values up, a pixel at a time: where a loop over single values lies in memory may double its time.
 func (t *table) apply(v *view) {
 	for y := range v.height {
 		row := v.row(y)
-		for i, c := range row {
-			row[i] = t[c]
+		for i := 0; i+2 < len(row); i += 3 {
+			row[i], row[i+1], row[i+2] = t[row[i]], t[row[i+1]], t[row[i+2]]
 		}
 	}
 }
@@ -49,6 +49,14 @@ func (d *differences) plan(factor float64) {
 
 // blend is base + factor·(value - base), rounded down and clipped: Image.blend of Pillow.
 func (d *differences) blend(base, value int) uint8 { return clip(base + int(d[value-base+255])) }
+
+// blendTo makes a table of the blend of all values with one base colour.
+func (d *differences) blendTo(base int) (t table) {
+	for v := range t {
+		t[v] = d.blend(base, v)
+	}
+	return t
+}
 
 // posterize keeps the first bits of each colour.
 func posterize(v *view, bits int) {
