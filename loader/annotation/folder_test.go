@@ -67,8 +67,9 @@ func TestListLabels_ByTheirParts(t *testing.T) {
 		"sentences":      {[]string{"Dog, cat.", "Cat, dog.", "Dog, cat."}, false},
 		"several lines":  {[]string{"dog, cat\ncat, dog", "dog, cat\ndog, bird", "cat, bird\nbird, dog"}, false},
 		"no part recurs": {[]string{"dog, grass", "cat, sofa", "bird, sky", "dog, bench"}, false},
-		"mostly not":     {[]string{"dog, cat", "cat, dog", "two dogs that run", "one cat on a sofa", "grass is green"}, false},
-		"single words":   {[]string{"dog", "cat", "dog", "cat"}, false},
+		"mostly not": {[]string{"dog, cat", "cat, dog", "two dogs that run", "one cat on a sofa", "grass is green"},
+			false},
+		"single words": {[]string{"dog", "cat", "dog", "cat"}, false},
 	} {
 		folder, files := t.TempDir(), map[string]string{}
 		for i, text := range of.texts {

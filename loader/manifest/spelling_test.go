@@ -61,7 +61,8 @@ func TestManifest_FoldersInBothNormalForms(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"voc": {"Annotations/" + composed + ".xml": voc, "JPEGImages/" + decomposed + ".jpg": "",
 			"ImageSets/Main/train.txt": decomposed + "\n"},
-		"yolo":    {"labels/" + composed + ".txt": "0 .5 .5 1 1\n", "images/" + decomposed + ".jpg": "", "classes.txt": "dog\n"},
+		"yolo": {"labels/" + composed + ".txt": "0 .5 .5 1 1\n", "images/" + decomposed + ".jpg": "",
+			"classes.txt": "dog\n"},
 		"folders": {"train/dog" + composed + "/1.jpg": "", "val/dog" + decomposed + "/2.jpg": ""},
 	} {
 		dir := formFolder(t, files)
