@@ -1,12 +1,15 @@
 package picture
 
 import (
+	"bytes"
 	"fmt"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -167,7 +170,11 @@ func unreadable(data []byte) string {
 	if name := VideoFormat(data); name != "" {
 		return fmt.Sprintf("it is a video (%s), not a picture: nmn frames takes frames of it", name)
 	}
-	return fmt.Sprintf("no picture of a known format: %d bytes that start with %x", len(data), data[:min(8, len(data))])
+	start := data[:min(24, len(data))]
+	if !bytes.ContainsFunc(start, func(r rune) bool { return r >= utf8.RuneSelf || r < ' ' && !unicode.IsSpace(r) }) {
+		return fmt.Sprintf("no picture of a known format: %d bytes of text that start with %q", len(data), start)
+	}
+	return fmt.Sprintf("no picture of a known format: %d bytes that start with %x", len(data), start[:min(8, len(start))])
 }
 
 // pngLeastBytes uses that deflate shrinks by a factor of 1032 at most.

@@ -134,8 +134,12 @@ func TestDecode_ForeignFormatsAreNamed(t *testing.T) {
 			t.Errorf("%s: %v, a %q", name, err, Format([]byte(start)))
 		}
 	}
-	if err := Decode([]byte("hello there"), new(Picture)); err == nil || !strings.Contains(err.Error(), "68656c6c") {
-		t.Error(err)
+	for content, want := range map[string]string{
+		"image,tags\n1.jpg,dog": `20 bytes of text that start with "image,tags\n1.jpg,dog"`, "\x00\x01ello": "0001656c6c6f",
+	} {
+		if err := Decode([]byte(content), new(Picture)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
