@@ -162,7 +162,7 @@ func TestParseBags_NamesWhatIsWrong(t *testing.T) {
 		"no tab":           {FormCSV, "a.jpg#0\tx\n\na.jpg#1 x\n", "line 3: \"a.jpg#1 x\" has no tab"},
 		"no number":        {FormCSV, "a.jpg#0\tx\na.jpg\tx\n", "line 2: \"a.jpg\" is no picture with the number"},
 		"number twice":     {FormCSV, "a.jpg#0\tx\na.jpg#0\ty\n", `line 2: id "a.jpg#0" repeats line 1`},
-		"picture outside":  {FormCSV, "image,caption\n/a.jpg,x\n", `line 2: file "/a.jpg" is not a path inside`},
+		"picture outside":  {FormCSV, "image,caption\n../a.jpg,x\n", `line 2: file "../a.jpg" is not a path inside`},
 		"id twice":         {FormCSV, "sample,caption,id\na,\"x\ny\",1\nb,x,1\n", `line 4: id "1" repeats line 2`},
 		"id empty":         {FormCSV, "sample,caption,id\na,x,\n", "line 2: the id is empty"},
 		"id now and then": {FormLines, `{"sample":"a","caption":"x","id":1}` + "\n" + `{"sample":"a","caption":"x"}`,

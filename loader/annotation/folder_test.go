@@ -105,3 +105,20 @@ func writeFiles(t *testing.T, folder string, files map[string]string) {
 		writeBytes(t, filepath.Join(folder, name), []byte(text))
 	}
 }
+
+// Programs such as pandas write absolute paths, also of pictures in other folders.
+func TestSet_AbsolutePathsOfPictures(t *testing.T) {
+	folder, other := t.TempDir(), t.TempDir()
+	writeFiles(t, folder, map[string]string{"a.jpg": ""})
+	writeFiles(t, other, map[string]string{"b.jpg": ""})
+	outside, missing := filepath.ToSlash(filepath.Join(other, "b.jpg")), filepath.ToSlash(filepath.Join(other, "c.jpg"))
+	text := "image,caption\na.jpg,a dog\n" + outside + ",a cat\n" + missing + ",a cow\n"
+	b, err := ParseBags("c.csv", FormCSV, strings.NewReader(text))
+	check(t, err)
+	var left []string
+	_, files, err := b.choose(&SetOptions{Images: folder, Missing: func(file string) { left = append(left, file) }})
+	check(t, err)
+	if want := []string{"a.jpg", outside}; !slices.Equal(files, want) || !slices.Equal(left, []string{missing}) {
+		t.Errorf("files %q, missing %q, want %q and %q", files, left, want, missing)
+	}
+}

@@ -136,12 +136,13 @@ func (t *tableReader) bag(r *record) (at int, err error) {
 	return at, t.setFile(at, r.values[fileField])
 }
 
-// setFile notes the picture of a bag; lines may leave it out.
+// setFile notes the picture of a bag; lines may leave it out. Programs also write absolute paths.
 func (t *tableReader) setFile(bag int, file string) error {
 	if file == "" {
 		return nil
 	}
-	if strings.ContainsRune(file, 0) || !filepath.IsLocal(filepath.FromSlash(file)) {
+	native := filepath.FromSlash(file)
+	if strings.ContainsRune(file, 0) || !filepath.IsLocal(native) && !filepath.IsAbs(native) {
 		return fmt.Errorf("file %q is not a path inside the folder of pictures", loader.Excerpt(file))
 	}
 	if before := t.bags.Files[bag]; before != "" && before != file {

@@ -218,7 +218,7 @@ func (a *Audit) pictureRows(l relabel.Labels) (rows []relabel.Row, err error) {
 				row = other
 			}
 			file, _ := a.session.Data.PictureFile(id)
-			path, err := filepath.Rel(folder, filepath.Join(file.Folder, filepath.FromSlash(file.Name)))
+			path, err := filepath.Rel(folder, loader.PathIn(file.Folder, file.Name))
 			if err != nil {
 				return nil, err
 			}
@@ -247,6 +247,9 @@ func (a *Audit) pictureFolder() (string, error) {
 			file, ok := a.session.Data.PictureFile(id)
 			if !ok {
 				return "", fmt.Errorf("it is not known where the picture of %q lies", id)
+			}
+			if filepath.IsAbs(filepath.FromSlash(file.Name)) {
+				file.Folder = filepath.Dir(filepath.FromSlash(file.Name))
 			}
 			files = append(files, file)
 		}
