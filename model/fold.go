@@ -68,8 +68,7 @@ func (n *Net) fold(f Source) (Source, error) {
 			return nil, err
 		}
 		of.norms[weight], of.norms[bias] = norm, norm
-		for _, name := range [...]string{weight, bias, norm + normGain, norm + normShift, norm + normMean,
-			norm + normVariance, norm + normCount} {
+		for _, name := range u.tensors() {
 			consumed[name] = true
 		}
 		of.names = append(of.names, weight, bias)
@@ -80,6 +79,13 @@ func (n *Net) fold(f Source) (Source, error) {
 		}
 	}
 	return of, nil
+}
+
+// tensors lists the names that a file may have for a convolution and the normalisation after it.
+func (u *unit) tensors() [7]string {
+	norm := normOf(u.File)
+	return [...]string{u.File + ".weight", u.File + ".bias", norm + normGain, norm + normShift, norm + normMean,
+		norm + normVariance, norm + normCount}
 }
 
 // checkNorm checks names and shapes of the normalisation after a convolution.

@@ -78,9 +78,7 @@ func (n *Net) checkVariant(f Source) error {
 		if u.Kind != Convolution {
 			continue
 		}
-		norm := normOf(u.File)
-		for _, name := range [...]string{u.File + ".weight", u.File + ".bias", norm + normGain, norm + normShift,
-			norm + normMean, norm + normVariance, norm + normCount} {
+		for _, name := range u.tensors() {
 			known[name] = true
 		}
 	}

@@ -61,9 +61,7 @@ func TestRun_KeepsBestAndLastOnDisk(t *testing.T) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	for name, step := range map[string]int{BestName: best, LastName: result.Step} {
-		if c, err := ReadCheckpoint(filepath.Join(r.directory, name)); err != nil || c.Position.Step != step {
-			t.Errorf("%s is of step %+v, %v, want %d", name, c, err, step)
-		}
+		isOfStep(t, filepath.Join(r.directory, name), step)
 	}
 }
 
@@ -79,9 +77,7 @@ func TestResume_RestoresABestFileThatWasNotNamedYet(t *testing.T) {
 	check(t, os.Remove(best))
 	trainer := r.resumed(t)
 	run(t, trainer)
-	if c, err := ReadCheckpoint(best); err != nil || c.Position.Step != newest.Step {
-		t.Errorf("%+v, %v", c, err)
-	}
+	isOfStep(t, best, newest.Step)
 }
 
 func TestResume_KilledDuringValidationValidatesAgain(t *testing.T) {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -87,13 +88,8 @@ func (o *onlineScores) score(batch *loader.Batch) (values [][]float32, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := o.feed.take(plan, batch); err != nil { // it is taken once more when the net learns from it
-		return nil, err
-	}
-	if err := o.net.Normalize(plan); err != nil {
-		return nil, err
-	}
-	if err := o.net.Forward(plan, false); err != nil {
+	if err := cmp.Or(o.feed.take(plan, batch), // it is taken once more when the net learns from it
+		o.net.Normalize(plan), o.net.Forward(plan, false)); err != nil {
 		return nil, err
 	}
 	list, err := o.scorer.outputs(plan)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -129,10 +130,7 @@ func (p *pass) start(batch *loader.Batch) (err error) {
 
 // enqueueScores goes from the input of the plan at hand to its results.
 func (p *pass) enqueueScores() error {
-	if err := p.net.Normalize(p.plan); err != nil {
-		return err
-	}
-	if err := p.net.Forward(p.plan, false); err != nil {
+	if err := cmp.Or(p.net.Normalize(p.plan), p.net.Forward(p.plan, false)); err != nil {
 		return err
 	}
 	list, err := p.outputs(p.plan)

@@ -28,9 +28,7 @@ func TestSave_KeepsTheGenerationBeforeInAFileOfItsOwn(t *testing.T) {
 	r, _ := generations(t)
 	last, previous := filepath.Join(r.directory, LastName), filepath.Join(r.directory, PreviousName)
 	for path, step := range map[string]int{last: 15, previous: 10} {
-		if c, err := ReadCheckpoint(path); err != nil || c.Position.Step != step {
-			t.Errorf("%s is of step %+v, %v; want %d", path, c, err, step)
-		}
+		isOfStep(t, path, step)
 	}
 	a, err := os.Stat(last)
 	check(t, err)
@@ -135,9 +133,7 @@ func TestResume_DamagedCheckpointWithoutOneBeforeIsBegunAnew(t *testing.T) {
 		run(t, trainer)
 		sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "%s: the net differs from the unbroken run", name)
 		for path, step := range map[string]int{LastName: 15, PreviousName: 10} {
-			if c, err := ReadCheckpoint(filepath.Join(r.directory, path)); err != nil || c.Position.Step != step {
-				t.Errorf("%s: %s is of %+v, %v; want step %d", name, path, c, err, step)
-			}
+			isOfStep(t, filepath.Join(r.directory, path), step)
 		}
 	}
 }

@@ -233,9 +233,7 @@ func TestRanks_AFullDiskOfTheFirst(t *testing.T) {
 		if c.ends {
 			continue
 		}
-		if at, err := ReadCheckpoint(filepath.Join(folder, LastName)); err != nil || at.Position.Step != 6 {
-			t.Errorf("last checkpoint: %v", err)
-		}
+		isOfStep(t, filepath.Join(folder, LastName), 6)
 	}
 }
 

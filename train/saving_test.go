@@ -243,9 +243,7 @@ func TestRun_DiskThatIsFullAtTheEndIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trainer, _ := crowded(t, newRig(), 10, 100)
 		refused(t, errOf(trainer.Run(t.Context())), "", syscall.ENOSPC)
-		if c, err := ReadCheckpoint(filepath.Join(trainer.Directory, LastName)); err != nil || c.Position.Step != 9 {
-			t.Errorf("the last checkpoint is %+v, %v; want that of step 9", c, err)
-		}
+		isOfStep(t, filepath.Join(trainer.Directory, LastName), 9)
 	})
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -81,13 +82,8 @@ func forward(net *model.Net, batch *loader.Batch) (*model.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (&feed{backend: net.Backend(), scoring: true}).upload(plan, batch); err != nil {
-		return nil, err
-	}
-	if err := net.Normalize(plan); err != nil {
-		return nil, err
-	}
-	return plan, net.Forward(plan, false)
+	f := &feed{backend: net.Backend(), scoring: true}
+	return plan, cmp.Or(f.upload(plan, batch), net.Normalize(plan), net.Forward(plan, false))
 }
 
 // asUsers returns the results of plainly by the package's public functions.

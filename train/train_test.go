@@ -229,3 +229,11 @@ func refused(t testing.TB, err error, says string, others ...error) {
 		}
 	}
 }
+
+// isOfStep checks that a checkpoint was saved after a step.
+func isOfStep(t testing.TB, path string, step int) {
+	t.Helper()
+	if c, err := ReadCheckpoint(path); err != nil || c.Position.Step != step {
+		t.Errorf("%s is of %+v, %v; want step %d", path, c, err, step)
+	}
+}
