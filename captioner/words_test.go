@@ -42,8 +42,8 @@ func TestBuildWords_ByFallingCountThenAlphabet(t *testing.T) {
 
 func TestBuildWords_Cuts(t *testing.T) {
 	captions := []string{"a a a b b c", "d d e"}
-	if w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...); strings.Join(w.words[firstWord:], "") != "abd" ||
-		counted.Unknown != 2 || counted.Distinct != 5 {
+	w, counted := buildWords(t, WordOptions{MinCount: 2}, captions...)
+	if strings.Join(w.words[firstWord:], "") != "abd" || counted.Unknown != 2 || counted.Distinct != 5 {
 		t.Errorf("%q, %+v", w.words[firstWord:], counted)
 	}
 	if w, counted := buildWords(t, WordOptions{Size: 2}, captions...); strings.Join(w.words[firstWord:], "") != "ab" ||

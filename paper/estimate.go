@@ -26,7 +26,7 @@ type Estimate struct {
 	Units   []UnitEstimate
 	Time    time.Duration   // of what is not complete yet
 	Disk    int64           // bytes that its folder has at the end
-	Results []claims.Result // those of complete runs, whose seeds the claims need
+	Results []claims.Result // of complete runs, whose seeds the claims need
 	How     string          // a sentence about the origin of the times
 }
 

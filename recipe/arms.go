@@ -65,7 +65,7 @@ type Arm struct {
 	Folds     bool
 	Captions  bool // needs captions, and learns those that are judged to be of their bags
 	Exclusive bool // also trains classes that exclude each other
-	Taught    bool // knows the true labels of the training set, or their noise rates
+	Taught    bool // has the true labels of the training set, or their noise rates
 	// plan completes what the arm is trained with; nil for the plain settings.
 	plan func(*planner, context.Context) error
 }

@@ -19,7 +19,7 @@ import (
 // group are then trained. A group has one noise level, seed and setting of MIL. The estimate is the same for
 // all arms of the group, and is computed when the first of them needs it.
 type Recipe struct {
-	Options // Settings are those of stage 1, and no function is nil
+	Options // with the settings of stage 1; no function is nil
 
 	plain, noisy *round      // trained without and with the noise model; nil before
 	scored       *loader.Set // the bags that plain scores: all training bags, or with online scores some of them

@@ -100,8 +100,9 @@ func correctionNote(o *audit.Outcome) string {
 // suspectTable lists suspects. The surest comes first.
 func suspectTable(r *audit.Report, suspects []audit.Suspect) *Table {
 	in := &r.Input
-	t := &Table{Title: "Labels that are probably wrong", Columns: slices.Concat(TextColumns(r.Samples.One(), "label", "is"),
-		NumberColumns(4, "p(wrong)", "p(y=1)"), NumberColumns(3, "q01"), NumberColumns(4, "q10"))}
+	t := &Table{Title: "Labels that are probably wrong", Columns: slices.Concat(
+		TextColumns(r.Samples.One(), "label", "is"), NumberColumns(4, "p(wrong)", "p(y=1)"),
+		NumberColumns(3, "q01"), NumberColumns(4, "q10"))}
 	for _, s := range suspects {
 		c := int(s.Class)
 		t.AddRow(words(in.ID(int(s.Bag))), words(in.Word(c)), words(string(s.Kind())), figure(s.Error()), figure(s.P),

@@ -28,8 +28,9 @@ func CaptionAuditTables(r *misplaced.Report, top int, outcome *misplaced.Outcome
 // captionSummaryTable counts the captions, the captions that belong to other bags, and the dropped ones.
 func captionSummaryTable(s *misplaced.Summary) *Table {
 	t := &Table{Title: "Captions that belong to other pictures",
-		Columns: slices.Concat(NumberColumns(0, "captions", "pictures", "words"), NumberColumns(1, "foreign (%)", "from", "to"),
-			NumberColumns(0, "dropped"), NumberColumns(1, "expected precision (%)"))}
+		Columns: slices.Concat(NumberColumns(0, "captions", "pictures", "words"),
+			NumberColumns(1, "foreign (%)", "from", "to"), NumberColumns(0, "dropped"),
+			NumberColumns(1, "expected precision (%)"))}
 	low, high := eval.Undefined(), eval.Undefined()
 	if s.Interval != nil {
 		low, high = s.Interval.Low, s.Interval.High

@@ -268,7 +268,7 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 }
 
 // Pictures of a user who names neither net nor weights are learned by a small net, with the training of a net that
-// starts from random weights. Whoever names one of them, or a preset, gets that.
+// starts from random weights. A net, weights or a preset that is named is used.
 func TestSources_LearnWithASmallNetWithoutWeights(t *testing.T) {
 	weightsFile := filepath.Join(t.TempDir(), "w.safetensors")
 	must(t, os.WriteFile(weightsFile, nil, 0o600))

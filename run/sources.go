@@ -114,7 +114,7 @@ func (s Sources) Read() (*document.Document, error) {
 }
 
 // startFromScratch lays over a preset for pictures of others what a net that starts from random weights needs: the
-// training of the scenes, and a small net where none is named. VGG16 keeps the paper's training.
+// training of the scenes, and a small net if none is named. VGG16 keeps the paper's training.
 func (s Sources) startFromScratch(c *Config, file *document.Document) {
 	arch := NetName(s.text(file, "net.arch"))
 	if s.Preset != "" || file.Has("preset") || arch == NetVGG16 || file.Has("net.weights") || s.gives("net.weights") {

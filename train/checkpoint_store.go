@@ -98,8 +98,8 @@ func (k *CheckpointStore[About]) commit(path string) error {
 	return nil
 }
 
-// Restore takes over the best of a checkpoint, and its position and step. The process may have been killed after it wrote the
-// checkpoint and before it linked its name. The next save then links it.
+// Restore takes over the best of a checkpoint, and its position and step. The process may have been killed after it
+// wrote the checkpoint and before it linked its name. The next save then links it.
 func (k *CheckpointStore[About]) Restore(best []Best, position any, step int) error {
 	k.saved = position
 	k.best = slices.Clone(best[:min(len(best), k.Count)])

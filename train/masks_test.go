@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// Dropout draws new masks at every step of one batch and in every epoch for equal bags, and a picture is mirrored in some
-// epochs and not in others. The learning rate is so small that no weight changes: without masks and mirrors the losses
-// are equal.
+// Dropout draws new masks at every step of one batch and in every epoch for equal bags, and a picture is mirrored in
+// some epochs and not in others. The learning rate is so small that no weight changes: without masks and mirrors the
+// losses are equal.
 func TestTrainer_DrawsMasksAndMirrorsAnew(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*rig)

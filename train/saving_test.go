@@ -250,7 +250,9 @@ func TestRun_DiskThatIsFullAtTheEndIsAnError(t *testing.T) {
 // Only a full disk may pass by itself.
 func TestRun_OtherErrorsOfSavingEndIt(t *testing.T) {
 	trainer, unsaved := crowded(t, newRig(), 0, 0)
-	trainer.keeper.Replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) { return 0, syscall.EACCES }
+	trainer.keeper.Replace = func(string, string, *Checkpoint, []safetensors.Tensor) (int64, error) {
+		return 0, syscall.EACCES
+	}
 	if result, err := trainer.Run(t.Context()); !errors.Is(err, syscall.EACCES) || result.Step != 1 {
 		t.Errorf("ended at step %d with %v", result.Step, err)
 	}

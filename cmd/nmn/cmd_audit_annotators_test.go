@@ -53,7 +53,7 @@ func TestAuditAnnotators_TableIsGolden(t *testing.T) {
 	golden(t, "audit_annotators.txt", must(t, "audit", "annotators", "--labels", path, "--top", "5"))
 }
 
-// Every file is written, and rates of single labels differ from those of all labels together.
+// Every file is written, and rates of single labels differ from the rates of all labels together.
 func TestAuditAnnotators_WritesWhatItFinds(t *testing.T) {
 	path, _ := crowdFile(t)
 	dir := t.TempDir()

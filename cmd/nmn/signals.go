@@ -63,7 +63,7 @@ func onSlowEnd(ctx context.Context, while time.Duration, say func()) {
 	context.AfterFunc(ctx, func() { time.AfterFunc(while, say) })
 }
 
-// sayEnding tells the user of a terminal why the program still runs: a step of a large net takes minutes on a CPU.
+// sayEnding prints on a terminal why the program still runs: a step of a large net takes minutes on a CPU.
 func (t *terminal) sayEnding() {
 	if t.interactive(t.err) {
 		fmt.Fprintln(t.err, "\nnmn: finishes its step before it ends; press Ctrl-C again to end at once, without saving")

@@ -159,8 +159,8 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// describe returns the number of elements of Data, -1 when only writing shows it, the types that it may be written
-// as, of which none listed means any, and how it is written: nil if it cannot be.
+// describe returns the number of elements of Data, the types that it may be written as, and how it is written. The
+// number is -1 when only writing shows it, no type means any, and write is nil if it cannot be written.
 func (t *Tensor) describe() (length int, types []DType, write func(io.Writer) error) {
 	switch data := t.Data.(type) {
 	case []float32:

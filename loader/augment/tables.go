@@ -20,7 +20,7 @@ func remap(v *view, of func(h [256]int32) table) {
 	h := histograms(v)
 	var t [3]table
 	for c := range t {
-		t[c] = of(h[c]) // by value: memory behind a pointer would be allocated for each picture
+		t[c] = of(h[c]) // by value: a pointer would cost an allocation for each picture
 	}
 	for y := range v.height {
 		row := v.row(y)

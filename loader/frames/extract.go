@@ -262,7 +262,8 @@ func (e *extraction) judge(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.As(ErrClip, fmt.Errorf("ffmpeg was not done after %v (`frames.clip_timeout`): %w", e.config.Timeout, err))
+		return fault.As(ErrClip, fmt.Errorf("ffmpeg was not done after %v (`frames.clip_timeout`): %w", e.config.Timeout,
+			err))
 	case errors.Is(err, ErrTool), isSystem(err):
 		return err
 	}

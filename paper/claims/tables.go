@@ -177,7 +177,8 @@ func (v *Verdict) test() string {
 // comparisons has a row for each comparison of every verdict.
 func comparisons(verdicts []Verdict) *report.Table {
 	t := &report.Table{Title: "Every comparison", Stacked: true,
-		Columns: report.TextColumns("comparison", "data", "published", "ours", "difference", "seeds", "p", "words ahead", "outcome")}
+		Columns: report.TextColumns("comparison", "data", "published", "ours", "difference", "seeds", "p", "words ahead",
+			"outcome")}
 	last := ""
 	for i := range verdicts {
 		v := &verdicts[i]

@@ -118,5 +118,7 @@ func (a *Audit) foldSettings(o Offer) (recipe.Settings, error) {
 // Interrupted reports whether nets of this number of folds were begun and not finished.
 func (a *Audit) Interrupted(folds int) bool {
 	dir := a.foldsFolder(folds)
-	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) && !durable.Exists(filepath.Join(dir, a.session.Config.Settings().EstimateFile()))
+	settings := a.session.Config.Settings()
+	return durable.Exists(filepath.Join(dir, recipe.FoldsFile)) &&
+		!durable.Exists(filepath.Join(dir, settings.EstimateFile()))
 }

@@ -46,16 +46,16 @@ func LockBeside(ctx context.Context, dir string, log *slog.Logger) (release func
 // NextTo returns the path of the lock file that LockBeside uses.
 func NextTo(dir string) string { return filepath.Clean(dir) + ".lock" }
 
-// WhenFree calls f again for as long as another process has the lock that it takes, once a second until ctx ends. told
-// is called once, with what f said, if there is something to wait for.
-func WhenFree(ctx context.Context, told func(error), f func() error) error {
+// WhenFree calls f again for as long as another process has the lock that it takes, once a second until ctx ends. It
+// calls waiting once, with the error of f, if there is something to wait for.
+func WhenFree(ctx context.Context, waiting func(error), f func() error) error {
 	for waits := false; ; waits = true {
 		err := f()
 		if !errors.Is(err, lock.ErrHeld) {
 			return err
 		}
 		if !waits {
-			told(err)
+			waiting(err)
 		}
 		select {
 		case <-ctx.Done():
