@@ -360,3 +360,16 @@ func TestMeasuredText_CountsThePicturesOfTheStep(t *testing.T) {
 		t.Errorf("of one picture: %s", got)
 	}
 }
+
+func TestTrain_RatesFromFile(t *testing.T) {
+	t.Parallel()
+	dir := trainedArm(t, "nmn-fi")
+	again := trained(t, "--arm", "nmn-fi", "--noise-rates", filepath.Join(dir, "q.csv"),
+		"--set", "train.noise.frozen=true")
+	x, y := readCSV(t, read(t, dir, "q.csv")), readCSV(t, read(t, again, "q.csv"))
+	for i := range x {
+		if x[i][0] != y[i][0] || len(x[i][2]) > 5 && x[i][2][:5] != y[i][2][:5] {
+			t.Errorf("line %d: %v became %v", i+1, x[i], y[i])
+		}
+	}
+}

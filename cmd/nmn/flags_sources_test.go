@@ -329,3 +329,13 @@ func TestDataFlags_OverARun(t *testing.T) {
 		t.Errorf("images %q, want those of the file", got.Data.Images)
 	}
 }
+
+func TestConfig_PrintedReadsBackAsItself(t *testing.T) {
+	first := must(t, "config", "--size", "full", "--mil", "--set",
+		"train.learning_rates=[{pattern: \"head.*\", multiplier: 2}, {pattern: \"nmn.bias\", multiplier: 0.5}]",
+		"--set", "train.noise.miss_rate=[0.1, 0.2]")
+	again := must(t, "config", "--config", written(t, "nmn.yaml", first))
+	if first != again {
+		t.Errorf("not the same:\n%s\nand\n%s", first, again)
+	}
+}
