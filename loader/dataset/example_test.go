@@ -24,7 +24,8 @@ func ExampleOpen() {
 		"words")
 	fmt.Println("there is a validation split:", data.Validation != nil)
 	// Output:
-	// 200 pictures to train on, 50 to test, 36 words there is a validation split: false
+	// 200 pictures to train on, 50 to test, 36 words
+	// there is a validation split: false
 }
 
 // Open a table of features whose column split assigns each row to a split.
