@@ -142,10 +142,7 @@ func (s *Session) settleBatch(ctx context.Context) error {
 		}
 		number = b.chosen
 		s.Notify(Message{Topic: "batch", Text: b.text(t.LearningRate)})
-		key := "train.batch_size"
-		if mil {
-			key = "train.batch_size_mil"
-		}
+		key, _ := s.Config.batch()
 		s.Config.note(key, b.why())
 	}
 	for _, to := range []*int{&t.BatchSize, &t.BatchSizeMIL} {
@@ -154,6 +151,37 @@ func (s *Session) settleBatch(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// The keys of the sizes of a batch.
+const (
+	batchKey    = "train.batch_size"
+	batchMILKey = "train.batch_size_mil"
+)
+
+// batch is the setting of the size of a batch that counts.
+func (c *Config) batch() (key string, size *int) {
+	if c.Net.MIL {
+		return batchMILKey, &c.Train.BatchSizeMIL
+	}
+	return batchKey, &c.Train.BatchSize
+}
+
+// Few rows are learned in small batches: an epoch of a few steps moves a head hardly at all, and the epochs of folds
+// are bounded.
+const (
+	stepsOfRows  = 16 // of an epoch, at least
+	smallBatch   = 4  // the smallest one that is chosen
+	enoughOfRows = "an epoch has at least 16 steps"
+)
+
+// sizeBatch halves the batch of a head on features, if it was left open, until an epoch of the rows has enough steps. A
+// batch has a row for each rank.
+func (c *Config) sizeBatch(rows, ranks int) {
+	key, size := c.batch()
+	for c.LeftOpen(key) && *size > max(smallBatch, ranks) && rows < stepsOfRows**size {
+		*size /= 2
+	}
 }
 
 func chooseBatch(ctx context.Context, e *Estimator) (*batchChoice, error) {

@@ -329,3 +329,23 @@ func TestSetMIL_WholeClipsDoNotDecay(t *testing.T) {
 		}
 	}
 }
+
+// A head on few rows learns in small batches, unless the size is given; a batch has a row for each rank.
+func TestSizeBatch_AnEpochOfFewRowsHasSteps(t *testing.T) {
+	for _, c := range []struct {
+		rows, ranks int
+		given       []string
+		want        int
+	}{
+		{10_000, 1, nil, 64}, {1024, 1, nil, 64}, {1023, 1, nil, 32}, {112, 1, nil, 4}, {3, 1, nil, 4}, {112, 16, nil, 16},
+		{112, 1, []string{"train.batch_size=64"}, 64},
+	} {
+		var config Config
+		must(t, Sources{Settings: settings(t, append(c.given, "data.features.train.features=x.npy",
+			"data.features.train.labels=y.npy")...)}.Resolve(&config))
+		config.sizeBatch(c.rows, c.ranks)
+		if got := config.Train.Batch(config.Net.MIL); got != c.want {
+			t.Errorf("%d rows, %d ranks, %q: %d, want %d", c.rows, c.ranks, c.given, got, c.want)
+		}
+	}
+}

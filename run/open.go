@@ -41,6 +41,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 			}
 		}
 		if s.Data, err = s.Config.OpenData(ctx, reading); err == nil {
+			s.Config.sizeBatch(s.Data.Train.Len(), s.Ranks.group.Size())
 			err = cmp.Or(s.Config.settleClasses(s.Data), s.Config.StartNoiseRates(s.Data))
 		} else if begun && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+

@@ -33,6 +33,8 @@ func Preset(name PresetName, size Size) (Config, error) {
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataset.Features, NetMLP, []int{256, 256}
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
 		c.Train = train.FeaturesPreset()
+		c.note(batchKey, enoughOfRows)
+		c.note(batchMILKey, enoughOfRows)
 	default:
 		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
 	}

@@ -78,8 +78,8 @@ class NoisyLabelClassifier(_estimator.Classifier):
         Epochs of the nets of folds, 15 by default.
     recipe_epochs : int, optional
         Epochs of stage 2 with estimated rates, 3 by default.
-    batch_size : int, default=64
-        Rows of a step.
+    batch_size : int, optional
+        Rows of a step, 64 by default. With fewer than 1,024 rows it is halved until an epoch has 16 steps, down to 4.
     learning_rate : float, default=0.001
         Size of the steps.
     optimizer : {"adam", "adamw", "sgd"}, default="adam"
@@ -173,7 +173,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
         epochs: int | None = None,
         fold_epochs: int | None = None,
         recipe_epochs: int | None = None,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         learning_rate: float = 1e-3,
         optimizer: str = "adam",
         weight_decay: float = 0.0,
