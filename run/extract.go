@@ -28,7 +28,6 @@ type ExtractOptions struct {
 	runfeatures.Output
 
 	Split  string // of the data, extracted where no path is given
-	Listed bool   // takes paths as files of pictures, whose rows come in this order; else they are searched and sorted
 	FFmpeg string // the program that takes the frames of videos, for a model of clips; empty for ffmpeg on the PATH
 }
 
@@ -39,13 +38,13 @@ func DefaultExtractOptions() ExtractOptions {
 }
 
 // Extract runs the model over pictures, or without paths over a split of its data, and returns the outputs of
-// layers for each. For a model that has learned clips, paths are as in Predict, unless they are Listed. Files of
+// layers for each. For a model that has learned clips, paths are as in Predict, unless they are a list of pictures. Files of
 // features appear when they are complete. Memory is bounded by a batch.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]runfeatures.Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if len(paths) > 0 && m.checkpoint.Clips != nil && !o.Listed {
+	if len(paths) > 0 && m.checkpoint.Clips != nil && !dataset.IsList(paths) {
 		return m.extractClips(ctx, paths, &o)
 	}
 	net, err := filesOf([]string{m.file})(ctx)
@@ -98,13 +97,8 @@ func (o *ExtractOptions) validate() error {
 }
 
 // find lists the pictures that paths name, and files of folders that were skipped.
-func (o *ExtractOptions) find(paths []string) (files, skipped []string, err error) {
-	if o.Listed {
-		files, err = paths, dataset.CheckPictures(paths)
-	} else {
-		files, skipped, err = dataset.FindPictures(paths)
-	}
-	if err == nil {
+func (o *ExtractOptions) find(ctx context.Context, paths []string) (files, skipped []string, err error) {
+	if files, skipped, err = dataset.FindPictures(ctx, paths); err == nil {
 		files, err = o.Shard.files(files, "pictures")
 	}
 	return files, skipped, err
@@ -120,7 +114,7 @@ type extraction struct {
 // ofPictures takes the rows of pictures. They depend on those and on more.
 func (x extraction) ofPictures(ctx context.Context, paths []string, v *text.Vocabulary, l loader.Config, more ...any) (
 	[]runfeatures.Extracted, error) {
-	files, skipped, err := x.find(paths)
+	files, skipped, err := x.find(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

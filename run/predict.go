@@ -75,7 +75,7 @@ func (o *PredictOptions) validate() error {
 
 func (m *Model) scorePictures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
-	files, skipped, err := dataset.FindPictures(paths)
+	files, skipped, err := dataset.FindPictures(ctx, paths)
 	if err != nil {
 		return nil, nil, err
 	}

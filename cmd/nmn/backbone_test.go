@@ -142,7 +142,7 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 		lines += filepath.Join(folder, fmt.Sprintf("p%03d.png", i)) + "\n"
 	}
 	write(t, list, lines)
-	must(t, "extract", "--weights", weights, "--layer", "pool5", "--paths", list, "--output", x, "--output-ids", ids)
+	must(t, "extract", "--weights", weights, "--layer", "pool5", list, "--output", x, "--output-ids", ids)
 	want, _ := readRows(t, all, "")
 	got, _ := readRows(t, x, "")
 	if read(t, ids) != lines || len(got) != len(order) {
@@ -153,9 +153,9 @@ func extractsAList(t *testing.T, weights, folder, all string) {
 			t.Errorf("row %d is not that of picture %d", row, i)
 		}
 	}
-	write(t, list, lines+folder+"\n")
-	wantFailure(t, call(t, "extract", "--weights", weights, "--paths", list, "--output", x),
-		"picture 5 of the list: "+folder+" is a folder")
+	write(t, list, lines+"nothing.png\n")
+	wantParts(t, succeeds(t, "extract", "--weights", weights, "--layer", "pool5", list, "--output", x).err,
+		filepath.Join(dir, "nothing.png"), "1 of 5 pictures could not be read and were left out")
 }
 
 // randomTensors makes tensors of normal numbers, and of positive ones where a variance is.

@@ -68,7 +68,7 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("bench: %s is not a folder of pictures", folder)
 	}
-	paths, skipped, err := dataset.FindPictures([]string{folder})
+	paths, skipped, err := dataset.FindPictures(ctx, []string{folder})
 	if err != nil {
 		return err
 	}

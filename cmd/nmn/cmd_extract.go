@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nmn/loader"
+	"nmn/loader/dataset"
 	"nmn/model"
 	"nmn/model/backbone"
 	"nmn/run"
@@ -27,7 +28,6 @@ type extractCommand struct {
 	checkpoint run.Checkpoint
 	options    run.ExtractOptions
 	asJSON     bool
-	list       string // file of the paths of pictures
 	// weights is a file of a pretrained net that replaces MODEL. about holds what its tensors do not show.
 	weights string
 	about   backbone.Options
@@ -40,8 +40,8 @@ func newExtract(p *program) *cobra.Command {
 		Short: "Compute features of pictures or clips with a net",
 		Long: `Compute features of pictures with a layer of MODEL, a run folder or a checkpoint, or of the
 pretrained net --weights. The file has a row for each picture; nmn train takes it.`,
-		Annotations: details(`Each PATH is a picture or a folder, which is searched for pictures. Rows are in the order of
-the names, or of --paths. Without PATH, the pictures are a split of the run's data; --set
+		Annotations: details(`Each PATH is a picture or a folder, which is searched for pictures, or PATH is a list of
+pictures, as in nmn predict. Rows are in the order of the names, or of the list. Without PATH, the pictures are a split of the run's data; --set
 changes its configuration. --output-labels then writes the observed labels, and --output-truth
 the true labels if they are known.
 
@@ -68,14 +68,10 @@ Results depend on --batch-size and --threads only in the last bits.`),
   nmn extract runs/video --per-frame --layer pool5 --output x.npy --output-clips clips.csv`,
 		Args: arguments(p, c.args),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, err := c.listed(cmd, args)
-			switch {
-			case err != nil:
-				return err
-			case c.weights != "":
-				return c.pretrained(cmd, p, paths)
+			if c.weights != "" {
+				return c.pretrained(cmd, p, args)
 			}
-			return c.extract(cmd, p, args[0], paths)
+			return c.extract(cmd, p, args[0], args[1:])
 		},
 	}
 	m := under(cmd, "Model")
@@ -88,7 +84,6 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	m.bool(&c.options.PerFrame, "per-frame", "write a row for each frame of a video")
 	enum(m, &c.options.Split, "split", "extract from this `split` of the data", "train", "validation", "test")
 	m.file(&c.options.FFmpeg, "ffmpeg", "take frames of videos with this `program`")
-	m.file(&c.list, "paths", "read the paths of pictures from this `file`, one a line", "txt", "gz")
 	out := under(cmd, "Output")
 	out.strings(&c.options.Outputs, "output", "write each layer to a file, as `file,...`, .npy or .safetensors")
 	_ = cmd.MarkFlagFilename("output", "npy", "safetensors")
@@ -102,21 +97,6 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
 	return cmd
-}
-
-// listed returns the paths of the pictures from the arguments or from --paths.
-func (c *extractCommand) listed(cmd *cobra.Command, args []string) ([]string, error) {
-	if c.weights == "" {
-		args = args[1:]
-	}
-	if c.list == "" {
-		return args, nil
-	}
-	if len(args) > 0 {
-		return nil, usagef("extract: --paths %s lists the pictures: leave out %s", c.list, strings.Join(args, ", "))
-	}
-	c.options.Listed = true
-	return loader.ReadIDs(cmd.Context(), c.list)
 }
 
 func (c *extractCommand) extract(cmd *cobra.Command, p *program, path string, paths []string) error {
@@ -161,7 +141,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	switch {
-	case c.options.FFmpeg != "" && (len(paths) == 0 || c.list != "" || c.weights != ""):
+	case c.options.FFmpeg != "" && (len(paths) == 0 || dataset.IsList(paths) || c.weights != ""):
 		return usagef("extract: --ffmpeg is for videos that are named, and a MODEL of clips: leave it out")
 	case len(paths) == 0:
 		return nil
@@ -178,11 +158,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 		}
 	}
 	if unread != "" {
-		given := strings.Join(paths, ", ")
-		if c.list != "" {
-			given = "--paths"
-		}
-		return usagef("extract: %s is for the data of a run: leave it out, or leave out %s", unread, given)
+		return usagef("extract: %s is for the data of a run: leave it out, or leave out %s", unread,
+			strings.Join(paths, ", "))
 	}
 	c.config = run.DefaultConfig()
 	c.config.Data.MaxBadSamples = math.MaxInt32

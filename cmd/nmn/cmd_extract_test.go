@@ -177,7 +177,6 @@ func TestExtract_RefusesWhatDoesNotGoTogether(t *testing.T) {
 		{[]string{dir, "a.jpg", "--output", "x.npy", "--max-bad-samples", "-1"}, "--max-bad-samples"},
 		{[]string{dir, "--output", "x.npy"}, "last.safetensors"},
 		{[]string{}, "extract"},
-		{[]string{dir, "a.jpg", "--paths", "list.txt", "--output", "x.npy"}, "leave out a.jpg"},
 	} {
 		wantUsage(t, call(t, append([]string{"extract"}, c.args...)...), c.says)
 	}

@@ -33,10 +33,11 @@ func newPredict(p *program) *cobra.Command {
 		Use:   "predict MODEL PATH...",
 		Short: "Predict the labels of pictures, clips or features",
 		Long: `Predict the labels of pictures with their probabilities. MODEL is a run folder or a checkpoint.
-Each PATH is a picture or a folder; for other models a video, or a file of features.`,
+Each PATH is a picture or a folder, or PATH is a list of pictures; for other models a video, or a file of features.`,
 		Annotations: details(`Pictures are JPEG, PNG, GIF, WebP, BMP or TIFF. Folders are searched; other files in them are
-counted on standard error and marked "skipped" in JSON. Pictures are turned and resized as in
-training (docs/guide/pictures.md).
+counted on standard error and marked "skipped" in JSON. A list is a .txt file with a path on
+each line, or a table with labels (docs/guide/labels.md). Paths begin in the folder of the list.
+Pictures are turned and resized as in training (docs/guide/pictures.md).
 
 A model of clips takes videos and folders; a folder is searched for videos and for folders of
 frames. Each clip has one answer. ffmpeg 5.1 or newer takes the frames of videos, as for the

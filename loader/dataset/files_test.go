@@ -131,3 +131,46 @@ func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
 		}
 	}
 }
+
+// The only path may be a list of pictures, in any form that has labels, or of plain paths. Its order stays, names that
+// begin in its folder are short, and a file that is not there is found to be missing when it is read.
+func TestFindPictures_ReadsLists(t *testing.T) {
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "far.jpg")
+	for _, file := range []string{"a.jpg", "b.jpg", "sub/c.jpg"} {
+		writeFile(t, filepath.Join(dir, file), "x")
+	}
+	writeFile(t, other, "x")
+	for name, c := range map[string]struct{ text, want string }{
+		"l.txt":   {"b.jpg\n\n# a remark\n" + other + "\na.jpg\n", "b.jpg," + other + ",a.jpg"},
+		"l.csv":   {"path,labels\nsub\\c,cat\nlost.jpg,\na.jpg,dog\n", "sub/c.jpg,lost.jpg,a.jpg"},
+		"l.jsonl": {`{"image": "b.jpg", "labels": ["cat"]}`, "b.jpg"},
+		"l.json":  {`{"b.jpg": ["cat"], "a.jpg": []}`, "b.jpg,a.jpg"},
+	} {
+		list := filepath.Join(dir, name)
+		writeFile(t, list, c.text)
+		files, skipped, err := FindPictures(t.Context(), []string{list})
+		if err != nil || skipped != nil {
+			t.Errorf("%s: skipped %q, %v", name, skipped, err)
+			continue
+		}
+		if got := strings.Join(PictureIDs([]string{list}, files), ","); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		for _, file := range files {
+			if !filepath.IsAbs(file) {
+				t.Errorf("%s: %s is not in the folder of the list", name, file)
+			}
+		}
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"none.txt":  {"\n", "want one per line"},
+		"none.csv":  {"path\na.jpg\n", "in a .txt file, a path on each line"},
+		"clips.csv": {"frames,labels\na.jpg;b.jpg,cat\n", "line 2: it is a clip of 2 frames"},
+	} {
+		list := filepath.Join(dir, name)
+		writeFile(t, list, c.text)
+		if _, _, err := FindPictures(t.Context(), []string{list}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,7 +49,14 @@ type PictureConfig struct {
 // searched, with all folders in it, for names with the extension of a picture (picture.Extensions). A link in
 // a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose
 // names begin with a dot. Both lists are sorted without duplicates. It is an error if there are no pictures.
-func FindPictures(paths []string) (files, skipped []string, err error) {
+//
+// A list of pictures may be the only path: a .txt file with a path on each line, or a table with labels as manifest.Read
+// reads it. Relative paths begin in the folder of the list, and files keeps its order.
+func FindPictures(ctx context.Context, paths []string) (files, skipped []string, err error) {
+	if IsList(paths) {
+		files, err = readList(ctx, paths[0])
+		return files, nil, err
+	}
 	skipped, err = find(paths, func(file string, entry fs.DirEntry) (bool, error) {
 		taken := entry == nil || !entry.IsDir() && picture.IsName(file)
 		if taken {
@@ -61,6 +69,55 @@ func FindPictures(paths []string) (files, skipped []string, err error) {
 	}
 	slices.Sort(files)
 	return slices.Compact(files), skipped, err
+}
+
+// IsList reports whether paths are one list of pictures, by its ending.
+func IsList(paths []string) bool {
+	if len(paths) != 1 || loader.IsFolder(paths[0]) {
+		return false
+	}
+	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(paths[0], ".gz")))
+	return slices.Contains([]string{".txt", ".csv", ".tsv", ".json", ".jsonl"}, ending)
+}
+
+// readList returns the pictures of a list. One whose file is not found keeps the path that the list gives.
+func readList(ctx context.Context, list string) (files []string, err error) {
+	folder := filepath.Dir(list)
+	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(list, ".gz")), ".txt") {
+		files, err = loader.ReadIDs(ctx, list)
+	} else {
+		files, folder, err = readRows(ctx, list)
+	}
+	for i, file := range files {
+		if !filepath.IsAbs(file) {
+			files[i] = filepath.Join(folder, file)
+		}
+	}
+	return files, err
+}
+
+// readRows returns the pictures of a table, and the folder in which their paths begin.
+func readRows(ctx context.Context, file string) (files []string, folder string, err error) {
+	m, err := manifest.Read(ctx, file, manifest.Options{})
+	if err != nil {
+		return nil, "", fmt.Errorf("%w; or list the pictures in a .txt file, a path on each line", err)
+	}
+	at := make(map[string]int, len(m.Rows))
+	for i, row := range m.Rows {
+		if len(row.Files) != 1 {
+			return nil, "", fmt.Errorf("%s, %s: it is a clip of %d frames; name the folder of the frames", file, row.At(),
+				len(row.Files))
+		}
+		at[row.ID] = i
+		files = append(files, row.Files[0])
+	}
+	if err := m.FindFiles(ctx, m.Folder, func(error) {}); err != nil {
+		return nil, "", err
+	}
+	for _, row := range m.Rows {
+		files[at[row.ID]] = row.Files[0]
+	}
+	return files, m.Folder, nil
 }
 
 // find calls take for files that paths name, without an entry, and for the files and folders in folders. take reports
@@ -100,21 +157,6 @@ func nothingFound(noun string, extensions, paths, skipped []string) error {
 		strings.Join(paths, ", "), also)
 }
 
-// CheckPictures refuses files that are not there, and folders, before any work is done. The error names the first of
-// them and its place in the list, from 1.
-func CheckPictures(files []string) error {
-	for i, file := range files {
-		info, err := os.Stat(file)
-		if err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a folder: list the pictures in it", file)
-		}
-		if err != nil {
-			return fmt.Errorf("picture %d of the list: %w", i+1, err)
-		}
-	}
-	return nil
-}
-
 // DescribeSkipped describes at least one file that FindPictures has skipped: how many there are, the first names, and
 // what to do about pictures in an unsupported format.
 func DescribeSkipped(files []string) string {
@@ -134,19 +176,22 @@ func DescribeSkipped(files []string) string {
 	return are
 }
 
-// PictureIDs names the files that FindPictures has found in paths, for tables. Files of one folder are named
-// by their path in it, to match the tables they are joined with, and others by the path that was given.
+// PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one
+// folder, or in that of the list, are named by their path in it, to match the tables they are joined with. Others are
+// named by the path that was given.
 func PictureIDs(paths, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files
 	}
-	ids := make([]string, len(files))
+	folder := paths[0]
+	if IsList(paths) {
+		folder = filepath.Dir(folder)
+	}
+	ids := slices.Clone(files)
 	for i, file := range files {
-		inside, err := filepath.Rel(paths[0], file)
-		if err != nil {
-			return files
+		if inside, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(inside) {
+			ids[i] = filepath.ToSlash(inside)
 		}
-		ids[i] = filepath.ToSlash(inside)
 	}
 	return ids
 }

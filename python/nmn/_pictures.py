@@ -152,7 +152,7 @@ def _pictures(paths: Any, folder: str) -> tuple[list[str], list[str] | None]:
     listed = os.path.join(folder, "pictures.txt")
     with open(listed, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.writelines(p + "\n" for p in dict.fromkeys(named))
-    return ["--paths", listed], named if len(set(named)) < len(named) else None
+    return [listed], named if len(set(named)) < len(named) else None
 
 
 def _mapped(file: str, *, keep: bool) -> npt.NDArray[np.float32]:
