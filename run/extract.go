@@ -38,8 +38,8 @@ func DefaultExtractOptions() ExtractOptions {
 }
 
 // Extract runs the model over pictures, or without paths over a split of its data, and returns the outputs of
-// layers for each. For a model that has learned clips, paths are as in Predict, unless they are a list of pictures. Files of
-// features appear when they are complete. Memory is bounded by a batch.
+// layers for each. For a model that has learned clips, paths are as in Predict, unless they are a list of pictures.
+// Files of features appear when they are complete. Memory is bounded by a batch.
 func (m *Model) Extract(ctx context.Context, paths []string, o ExtractOptions) ([]runfeatures.Extracted, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -41,9 +41,9 @@ func newExtract(p *program) *cobra.Command {
 		Long: `Compute features of pictures with a layer of MODEL, a run folder or a checkpoint, or of the
 pretrained net --weights. The file has a row for each picture; nmn train takes it.`,
 		Annotations: details(`Each PATH is a picture or a folder, which is searched for pictures, or PATH is a list of
-pictures, as in nmn predict. Rows are in the order of the names, or of the list. Without PATH, the pictures are a split of the run's data; --set
-changes its configuration. --output-labels then writes the observed labels, and --output-truth
-the true labels if they are known.
+pictures, as in nmn predict. Rows are in the order of the names, or of the list. Without PATH,
+the pictures are a split of the run's data; --set changes its configuration. --output-labels
+then writes the observed labels, and --output-truth the true labels if they are known.
 
 Layers of MODEL: pool5 is the mean of the last feature map, fc7 the mean of the layer below the
 logits, and probabilities are p(y=1). Several layers need one pass, and each has its own file.

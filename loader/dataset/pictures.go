@@ -50,8 +50,8 @@ type PictureConfig struct {
 // a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose
 // names begin with a dot. Both lists are sorted without duplicates. It is an error if there are no pictures.
 //
-// A list of pictures may be the only path: a .txt file with a path on each line, or a table with labels as manifest.Read
-// reads it. Relative paths begin in the folder of the list, and files keeps its order.
+// A list of pictures may be the only path: a .txt file with a path on each line, or a table with labels as
+// manifest.Read reads it. Relative paths begin in the folder of the list, and files keeps its order.
 func FindPictures(ctx context.Context, paths []string) (files, skipped []string, err error) {
 	if IsList(paths) {
 		files, err = readList(ctx, paths[0])
