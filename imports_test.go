@@ -31,7 +31,7 @@ func TestImports_ForbiddenEdgesAreFound(t *testing.T) {
 	}{
 		{"model/net.go", "./kernels/conv", true},
 		{"model/net.go", "./format/safetensors", true},
-		{"text/vocabulary_file.go", "./internal/durable", true},
+		{"text/vocabulary.go", "./internal/durable", true},
 		{"internal/durable/file.go", "./text", false},
 		{"internal/rng/rng.go", "./model", false},
 		{"loader/shard/writer.go", "./internal/durable", true},

@@ -59,7 +59,7 @@ func TestCard_CopiesAndMeasures(t *testing.T) {
 }
 
 func TestCard_StagingKeepsBatchesApart(t *testing.T) {
-	if !stage(t, card(t), nothing, nothing) {
+	if !stage(t, card(t), 16<<10, nothing, nothing) {
 		t.Error("a batch was overwritten before it was used")
 	}
 }

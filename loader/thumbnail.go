@@ -44,13 +44,13 @@ func pictureNames(id string) []string {
 	return names
 }
 
-// OpenFolderThumbnails looks for the folder.
+// OpenFolderThumbnails looks for the folder. An id that is an absolute path is taken as it is.
 func OpenFolderThumbnails(folder string, ids []string) (*FolderThumbnails, error) {
 	t := &FolderThumbnails{perBag: len(pictureNames(""))}
 	var files []string
 	for _, id := range ids {
 		id = path.Clean(id)
-		if !filepath.IsLocal(filepath.FromSlash(id)) {
+		if native := filepath.FromSlash(id); !filepath.IsLocal(native) && !filepath.IsAbs(native) {
 			id = "-" // an id that is no path in the folder has no picture
 		}
 		files = append(files, pictureNames(id)...)

@@ -110,8 +110,8 @@ func unitText(u *Unit, f *foundUnit) string {
 	for _, l := range u.Grid.ReplaceCaptions {
 		levels = append(levels, fmt.Sprintf("%.4g", 100*l))
 	}
-	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "), strings.Join(titles,
-		", "), strings.Join(levels, ", "), u.Grid.MIL, epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
+	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "),
+		strings.Join(titles, ", "), strings.Join(levels, ", "), u.Grid.MIL, epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
 }
 
 func epochsText(first, second int) string { return fmt.Sprintf("%d + %d epochs", first, second) }
@@ -172,8 +172,8 @@ func (p *Plan) renamed(text string) string {
 func (p *Plan) ofPart(f *found, part *PlannedPart) (all []report.Run) {
 	for u, r := range p.runs(f) {
 		if u.Data == part.Data && slices.ContainsFunc(part.Name.needs(), func(n need) bool {
-			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) && (r.MIL &&
-				n.mil != "off" || !r.MIL && n.mil != "on") && strings.HasSuffix(u.Folder, "-estimated") == n.estimated
+			return slices.Contains(n.levels, r.Noise) && slices.Contains(n.arms, recipe.Name(r.Arm)) &&
+				(r.MIL && n.mil != "off" || !r.MIL && n.mil != "on") && strings.HasSuffix(u.Folder, "-estimated") == n.estimated
 		}) {
 			all = append(all, *r)
 		}

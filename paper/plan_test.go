@@ -236,7 +236,8 @@ func TestFit_TakesTheSeedsThatThereIsTimeFor(t *testing.T) {
 			!slices.Equal(p.Units[0].Grid.Seeds, seeds) {
 			t.Errorf("%v has time for the seeds %d, want 1 to %d", limit, seeds, want)
 		}
-		if says := fmt.Sprintf("seeds 1 to %d, in about %d", want, want); len(told) != 1 || !strings.HasPrefix(told[0], says) {
+		says := fmt.Sprintf("seeds 1 to %d, in about %d", want, want)
+		if len(told) != 1 || !strings.HasPrefix(told[0], says) {
 			t.Errorf("told %q, want %q", told, says)
 		}
 		if want > 8 { // more tasks than a test should look for

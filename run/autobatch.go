@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"nmn/internal/memory"
 	"nmn/kernels"
+	"nmn/loader"
 	"nmn/model"
 	"nmn/train"
 )
@@ -167,21 +169,29 @@ func (c *Config) batch() (key string, size *int) {
 	return batchKey, &c.Train.BatchSize
 }
 
-// Few rows are learned in small batches: an epoch of a few steps moves a head hardly at all, and the epochs of folds
-// are bounded.
+// Few rows are learned in small batches: an epoch of a few steps hardly moves a head, and the epochs of folds are
+// bounded.
 const (
-	stepsOfRows  = 16 // of an epoch, at least
-	smallBatch   = 4  // the smallest one that is chosen
-	enoughOfRows = "an epoch has at least 16 steps"
+	stepsOfRows   = 16 // of an epoch, if there are enough rows
+	smallBatch    = 4  // the smallest one that is chosen
+	enoughSteps64 = "64, halved down to 4 while an epoch has fewer than 16 steps"
 )
 
-// sizeBatch halves the batch of a head on features, if it was left open, until an epoch of the rows has enough steps. A
-// batch has a row for each rank.
-func (c *Config) sizeBatch(rows, ranks int) {
+// sizeBatch halves the batch of a head on features, if it was left open, until an epoch has enough steps.
+func (c *Config) sizeBatch(of *loader.Set) {
+	preset, rows := train.FeaturesPreset(), of.Len()
+	if c.ByFrame() {
+		rows = of.AllFrames()
+	}
 	key, size := c.batch()
-	for c.LeftOpen(key) && *size > max(smallBatch, ranks) && rows < stepsOfRows**size {
+	if !c.LeftOpen(key) || *size != preset.Batch(c.Net.MIL) {
+		return
+	}
+	for *size > smallBatch && rows < stepsOfRows**size {
 		*size /= 2
 	}
+	other := map[string]string{batchKey: batchMILKey, batchMILKey: batchKey}[key]
+	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == other })
 }
 
 func chooseBatch(ctx context.Context, e *Estimator) (*batchChoice, error) {

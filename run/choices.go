@@ -42,7 +42,7 @@ func (c *Config) choose(g given) {
 		c.chooseNet()
 	}
 	c.normalize()
-	c.SetMIL(c.Net.MIL)
+	c.settleDecay()
 	c.choosePictures(g)
 	c.chooseRecipe(g)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"nmn/run/document"
 	"nmn/run/folder"
 	"nmn/text"
+	"nmn/train"
 )
 
 // Captions are witnesses where labels come from them alone and each bag has its own.
@@ -149,9 +151,9 @@ func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 		ema     float64
 		chosen  []string
 	}{
-		{"own", Sources{Settings: own}, true, .99, []string{"train.ema", "train.flip"}},
-		{"file", Sources{File: file, Settings: own}, false, .99, []string{"train.ema"}},
-		{"setting", Sources{Settings: settings}, true, 0, []string{"train.flip"}},
+		{"own", Sources{Settings: own}, true, .99, []string{"train.ema", "train.flip", "train.weight_decay"}},
+		{"file", Sources{File: file, Settings: own}, false, .99, []string{"train.ema", "train.weight_decay"}},
+		{"setting", Sources{Settings: settings}, true, 0, []string{"train.flip", "train.weight_decay"}},
 		{"preset", Sources{Preset: PaperCOCOPreset, Settings: own}, false, 0, nil},
 	} {
 		var config Config
@@ -286,7 +288,8 @@ func TestSources_LearnWithASmallNetWithoutWeights(t *testing.T) {
 		"resnet": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.arch=resnet18")}, "resnet18 0 adamw 0.2"},
 		"weights": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.weights="+weightsFile)},
 			"vgg16 0 sgd 0.0005"},
-		"paper":    {Sources{Preset: PaperCOCOPreset, Settings: settings(t, "data.captions=a.json", "data.images=a")}, "vgg16 0 sgd 0.0005"},
+		"paper": {Sources{Preset: PaperCOCOPreset, Settings: settings(t, "data.captions=a.json", "data.images=a")},
+			"vgg16 0 sgd 0.0005"},
 		"features": {Sources{Settings: settings(t, "data.manifest=a.csv", "net.backbone=a.pth")}, "mlp 0 adam 0"},
 	} {
 		var config Config
@@ -311,41 +314,60 @@ func TestSetMIL_WholeClipsDoNotDecay(t *testing.T) {
 		{nil, [2]float64{.5, 0}},
 		{[]string{"train.weight_decay=0.5"}, [2]float64{.5, .5}},
 		{[]string{"train.weight_decay=0.01"}, [2]float64{.01, .01}},
+		{[]string{"data.video_level=frame"}, [2]float64{.5, .5}},
 	} {
 		for i, mil := range []string{"false", "true"} {
 			var config Config
 			must(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, append(c.texts, "net.mil="+mil)...)}.Resolve(
 				&config))
 			must(t, config.Complete())
+			other := config
+			other.SetMIL(mil == "false")
+			if other.Train.WeightDecay != c.want[1-i] {
+				t.Errorf("%q, MIL changed to %t: decay %v, want %v", c.texts, mil == "false", other.Train.WeightDecay,
+					c.want[1-i])
+			}
 			if config.Train.WeightDecay != c.want[i] {
 				t.Errorf("%q, MIL %s: decay %v, want %v", c.texts, mil, config.Train.WeightDecay, c.want[i])
 			}
 		}
-		var frames Config // of an experiment
-		must(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, c.texts...)}.Resolve(&frames))
-		frames.SetMIL(true)
-		if frames.Train.WeightDecay != c.want[1] {
-			t.Errorf("%q, from frames: decay %v, want %v", c.texts, frames.Train.WeightDecay, c.want[1])
-		}
 	}
 }
 
-// A head on few rows learns in small batches, unless the size is given; a batch has a row for each rank.
+// A head on few rows learns in small batches, unless the size is given or was changed.
 func TestSizeBatch_AnEpochOfFewRowsHasSteps(t *testing.T) {
 	for _, c := range []struct {
-		rows, ranks int
-		given       []string
-		want        int
+		rows   int
+		given  []string
+		change int // of the size, by a program
+		want   int
 	}{
-		{10_000, 1, nil, 64}, {1024, 1, nil, 64}, {1023, 1, nil, 32}, {112, 1, nil, 4}, {3, 1, nil, 4}, {112, 16, nil, 16},
-		{112, 1, []string{"train.batch_size=64"}, 64},
+		{10_000, nil, 0, 64}, {1024, nil, 0, 64}, {1023, nil, 0, 32}, {112, nil, 0, 4}, {3, nil, 0, 4},
+		{112, []string{"train.batch_size=64"}, 0, 64}, {112, nil, 128, 128},
 	} {
 		var config Config
 		must(t, Sources{Settings: settings(t, append(c.given, "data.features.train.features=x.npy",
 			"data.features.train.labels=y.npy")...)}.Resolve(&config))
-		config.sizeBatch(c.rows, c.ranks)
-		if got := config.Train.Batch(config.Net.MIL); got != c.want {
-			t.Errorf("%d rows, %d ranks, %q: %d, want %d", c.rows, c.ranks, c.given, got, c.want)
+		config.Train.BatchSize = cmp.Or(c.change, config.Train.BatchSize)
+		config.sizeBatch(&loader.Set{IDs: make([]string, c.rows), Vectors: oneFrame{}})
+		if got := config.Train.BatchSize; got != c.want || config.LeftOpen("train.batch_size_mil") && c.given == nil &&
+			c.change == 0 {
+			t.Errorf("%d rows, %q, %d: %d, want %d; chosen %v", c.rows, c.given, c.change, got, c.want, config.Chosen)
+		}
+	}
+}
+
+// A table shows that it lists clips only when it is read.
+func TestSettleDecay_OfClipsInATable(t *testing.T) {
+	for mil, want := range map[string]float64{"false": .5, "true": 0} {
+		var config Config
+		must(t, Sources{Settings: settings(t, "data.manifest=a.csv", "net.mil="+mil)}.Resolve(&config))
+		if got := config.Train.WeightDecay; got != train.ScenesPreset().WeightDecay {
+			t.Errorf("MIL %s, pictures: decay %v", mil, got)
+		}
+		config.Data.ManifestOfClips = true
+		if config.settleDecay(); config.Train.WeightDecay != want {
+			t.Errorf("MIL %s, clips: decay %v, want %v", mil, config.Train.WeightDecay, want)
 		}
 	}
 }

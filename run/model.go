@@ -229,6 +229,9 @@ func picturesOf(checkpoint *train.Checkpoint) train.Pictures {
 // ReadAsTrained makes a configuration read pictures as a net was trained, but for what was given.
 func (c *Config) ReadAsTrained(checkpoint *train.Checkpoint) {
 	p := picturesOf(checkpoint)
+	if checkpoint.Pictures != nil {
+		c.Data.Fit = cmp.Or(c.Data.Fit, p.Fit)
+	}
 	if c.Data.Resize == "" || c.LeftOpen("data.resize") {
 		c.Data.Resize = p.Resize
 	}

@@ -41,7 +41,7 @@ func Open(ctx context.Context, c Config, o Options) (*Session, error) {
 			}
 		}
 		if s.Data, err = s.Config.OpenData(ctx, reading); err == nil {
-			s.Config.sizeBatch(s.Data.Train.Len(), s.Ranks.group.Size())
+			s.Config.sizeBatch(s.Data.Train)
 			err = cmp.Or(s.Config.settleClasses(s.Data), s.Config.StartNoiseRates(s.Data))
 		} else if begun && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; where the data have moved, name their new place: the run goes on if the content is the same, "+
@@ -132,6 +132,7 @@ func (c *Config) OpenData(ctx context.Context, o dataset.Options) (*dataset.Spli
 		return data, nil
 	}
 	c.Data.ManifestOfClips = data.Train.Videos()
+	c.settleDecay()
 	if err := c.validateVideo(); err != nil {
 		return nil, cmp.Or(error(&setting.Error{Reason: err}), data.Close())
 	}

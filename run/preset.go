@@ -33,8 +33,8 @@ func Preset(name PresetName, size Size) (Config, error) {
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataset.Features, NetMLP, []int{256, 256}
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
 		c.Train = train.FeaturesPreset()
-		c.note(batchKey, enoughOfRows)
-		c.note(batchMILKey, enoughOfRows)
+		c.note(batchKey, enoughSteps64)
+		c.note(batchMILKey, enoughSteps64)
 	default:
 		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
 	}
@@ -90,18 +90,35 @@ func (c *Config) MovingScenes(size Size) {
 // trainFrames takes the training of the moving scenes.
 func (c *Config) trainFrames() {
 	c.Train = train.MovingPreset()
-	c.note(decayKey, "frames of a clip look alike, and are soon learned by heart")
+	c.note(decayKey, decayOfFrames)
 }
 
-// decayKey is the key of the decay of weights.
-const decayKey = "train.weight_decay"
+// The decay of weights, where it is left open (docs/guide/training.md).
+const (
+	decayKey        = "train.weight_decay"
+	decayOfPictures = "for pictures"
+	decayOfFrames   = "frames of a clip look alike, and are soon learned by heart"
+	decayOfClips    = "whole clips learn too slowly with the decay of single frames"
+)
 
-// SetMIL has bags of frames or of places in a picture judged as a whole, or not. Whole clips learn too slowly with the
-// decay that frames need (docs/guide/training.md).
+// SetMIL has bags of frames or of places in a picture judged as a whole, or not.
 func (c *Config) SetMIL(on bool) {
 	c.Net.MIL = on
-	if on && c.LeftOpen(decayKey) {
-		c.Train.WeightDecay = 0
-		c.note(decayKey, "whole clips learn too slowly with the decay that single frames need")
+	c.settleDecay()
+}
+
+// settleDecay chooses the decay for clips, by what is learned of them, if it is left open and has one of the values
+// that are chosen.
+func (c *Config) settleDecay() {
+	decay, frames := &c.Train.WeightDecay, train.MovingPreset().WeightDecay
+	if !c.LeftOpen(decayKey) || !c.Data.Videos() ||
+		*decay != 0 && *decay != frames && *decay != train.ScenesPreset().WeightDecay {
+		return
 	}
+	*decay = frames
+	why := decayOfFrames
+	if c.Net.MIL && !c.ByFrame() {
+		*decay, why = 0, decayOfClips
+	}
+	c.note(decayKey, why)
 }

@@ -121,7 +121,8 @@ func (s Sources) startFromScratch(c *Config, file *document.Document) {
 		return
 	}
 	start := c.Train.Noise
-	if c.Train = train.ScenesQuick(); c.Data.Set == dataset.Clips || c.Data.Set == dataset.MSRVTT {
+	c.Train = train.ScenesQuick()
+	if c.note(decayKey, decayOfPictures); c.Data.Set == dataset.Clips || c.Data.Set == dataset.MSRVTT {
 		c.trainFrames()
 	}
 	c.Train.Noise.Q01, c.Train.Noise.Q10 = start.Q01, start.Q10 // how noisy these labels are is not known

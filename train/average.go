@@ -2,6 +2,7 @@ package train
 
 import (
 	"errors"
+
 	"nmn/format/safetensors"
 )
 

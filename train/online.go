@@ -88,8 +88,10 @@ func (o *onlineScores) score(batch *loader.Batch) (values [][]float32, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(o.feed.take(plan, batch), // it is taken once more when the net learns from it
-		o.net.Normalize(plan), o.net.Forward(plan, false)); err != nil {
+	if err := o.feed.take(plan, batch); err != nil { // it is taken once more when the net learns from it
+		return nil, err
+	}
+	if err := cmp.Or(o.net.Normalize(plan), o.net.Forward(plan, false)); err != nil {
 		return nil, err
 	}
 	list, err := o.scorer.outputs(plan)

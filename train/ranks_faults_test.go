@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -129,7 +130,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 		if !reflect.DeepEqual(weights(t, net), before) {
 			t.Errorf("rank %d: the step changed parameters", g.Rank())
 		}
-		must(t, errOf(g.Gather(nil)))
+		check(t, errOf(g.Gather(nil)))
 	})
 	var first *NonFiniteError
 	for rank, err := range all {
@@ -158,8 +159,8 @@ func TestRanks_StartWithTheSameWeights(t *testing.T) {
 		}
 		_, errs[g.Rank()] = trainer.Run(t.Context())
 	})
-	for _, err := range errs {
-		refused(t, err, "rank 1", errDrifted)
+	for rank, err := range errs {
+		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { refused(t, err, "rank 1", errDrifted) })
 	}
 }
 
@@ -185,8 +186,8 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 		trainer = own.trainer(t)
 		_, all[g.Rank()] = trainer.Run(t.Context())
 	})
-	for _, err := range all {
-		refused(t, err, "rank 2", errDrifted)
+	for rank, err := range all {
+		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { refused(t, err, "rank 2", errDrifted) })
 	}
 	if durable.Exists(filepath.Join(folder, LastName)) {
 		t.Error("a checkpoint was written")

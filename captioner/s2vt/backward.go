@@ -38,7 +38,10 @@ func (n *Net) Place(b *Batch, dropoutSeed uint64) (Work, error) {
 // Enqueue computes the losses of the words of the batch that has been placed, and the gradients of all parameters.
 // It neither uploads nor waits: a device may record it, once for all batches whose Work is equal.
 func (n *Net) Enqueue(w Work) error {
-	return cmp.Or(n.forward(w.plan), n.say(w), n.backward(w.plan))
+	if err := n.forward(w.plan); err != nil {
+		return err
+	}
+	return cmp.Or(n.say(w), n.backward(w.plan))
 }
 
 // Wait waits for the losses and returns the loss, and what has been written to the Norm of the work. The loss is summed

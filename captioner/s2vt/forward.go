@@ -2,6 +2,7 @@ package s2vt
 
 import (
 	"cmp"
+
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
 )

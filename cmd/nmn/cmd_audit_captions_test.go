@@ -223,3 +223,23 @@ func TestAuditCaptions_PageAndDecisions(t *testing.T) {
 	write(t, decisions, "annotation_id,decision,fingerprint\n"+p.Items[0].ID+",keep,"+p.Items[1].Fingerprint+"x\n")
 	wantFailure(t, call(t, onCaptions(dir, "--decisions", decisions, "--apply", kept)...), "caption-decisions.csv:2")
 }
+
+// A file of Flickr30k is audited, and written again in its form.
+func TestAuditCaptions_TokenFile(t *testing.T) {
+	dir := t.TempDir()
+	in, out, decisions := filepath.Join(dir, "r.token"), filepath.Join(dir, "kept.token"), filepath.Join(dir, "d.csv")
+	var b strings.Builder
+	for i := range 100 {
+		for n := range 2 {
+			fmt.Fprintf(&b, "b%d.jpg#%d\ta \"dog\" and a %s\n", i, n, topics[i%len(topics)][n])
+		}
+	}
+	write(t, in, b.String())
+	write(t, decisions, "annotation_id,decision\nb7.jpg#1,drop\n")
+	v := readJSON(t, must(t, "audit", "captions", in, "--apply", out, "--decisions", decisions,
+		"--precision", "1", "--json"))
+	if want := regexp.MustCompile(`b7.jpg#1.*\n`).ReplaceAllString(b.String(), ""); v["samples"].(float64) != 100 ||
+		read(t, out) != want {
+		t.Errorf("%v, kept %s", v, read(t, out))
+	}
+}

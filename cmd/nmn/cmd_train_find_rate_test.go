@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/report"
 	"nmn/run"
+	"nmn/train"
 )
 
 func TestTrain_FindLearningRateSaysOneAndLeavesTheFolderForTheRun(t *testing.T) {
@@ -82,4 +84,40 @@ func TestTrain_BatchSizeAutoSaysWhatItTakes(t *testing.T) {
 		wantUsage(t, call(t, "train", "--batch-size", wrong), "or auto")
 	}
 	wantCode(t, call(t, "experiment", "--batch-size", "auto", "--run-dir", t.TempDir()), exitUsage, "--batch-size")
+}
+
+// What evaluates, scores and exports a run takes its averages; a resumed run is complete with what it has.
+func TestTrain_AveragesAreWhatEverybodySees(t *testing.T) {
+	t.Parallel()
+	args := []string{"--arm", "nmn-fd", "--set", "recipe.form=paper", "--set", "train.optimizer=adamw", "--set",
+		"train.weight_decay=0.01"}
+	dir := trained(t, append(args, "--set", "train.ema=0.5")...)
+	var result struct {
+		Evaluation struct {
+			Truth struct{ AP map[string]float64 }
+		}
+	}
+	encoded, err := os.ReadFile(filepath.Join(dir, run.ResultFile))
+	if err == nil {
+		err = json.Unmarshal(encoded, &result)
+	}
+	check(t, err)
+	var evaluated struct {
+		Truth struct{ AP map[string]float64 }
+	}
+	check(t, json.Unmarshal([]byte(must(t, "eval", dir, "--json", "--device", "cpu")), &evaluated))
+	if ap := evaluated.Truth.AP["NN"]; ap == 0 || ap != result.Evaluation.Truth.AP["NN"] {
+		t.Errorf("evaluated at %v, the run at %v", evaluated.Truth.AP, result.Evaluation.Truth.AP)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, report.HTMLFile))
+	if err != nil || !strings.Contains(string(page), "averages of all steps") {
+		t.Errorf("the page does not say that the weights are averages: %v", err)
+	}
+	for _, folder := range []string{dir, filepath.Join(dir, run.Stage1Folder)} {
+		c, err := train.ReadCheckpoint(filepath.Join(folder, train.LastName))
+		if err != nil || c.Config.EMA != .5 || c.Config.Optimizer != train.AdamW {
+			t.Errorf("%s: %v, %v", folder, c, err)
+		}
+	}
+	wantParts(t, succeeds(t, goOn(dir)...).err, "is complete")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A pickle is a program for a machine with a stack and a memo, which makes objects. This machine implements
-// the instructions that make dictionaries of tensors and the few names in pickleGlobals. They make only data.
+// the instructions that make dictionaries of tensors and the few names in storageTypes and pickleCalls. They make only data.
 // Every other instruction and name is an error with its position.
 
 // Limits on hostile pickles. The state of a network with ten thousand tensors and their moments takes
@@ -30,7 +30,8 @@ type (
 	bigInt string
 )
 
-// unpickler runs a pickle. After the first error every method does nothing and returns a zero value.
+// unpickler runs a pickle. After the first error nothing more is read, pushed or taken, and values are zero; load
+// returns that error.
 type unpickler struct {
 	r      *bufio.Reader
 	at     int64 // of the next byte in its file, for messages

@@ -60,7 +60,7 @@ func (r *Recorder) ConvGradData(dx, dy, w, mask *tensor.Tensor, p conv.Params) e
 	return r.do(o, func() error { return r.backend.ConvGradData(dx, dy, w, mask, p) })
 }
 
-// ConvGradDataBias is named after the pass of the layer whose filter it reads.
+// ConvGradDataBias records the pass of the layer whose filter it reads.
 func (r *Recorder) ConvGradDataBias(dx, db, dy, w, mask *tensor.Tensor, p conv.Params) error {
 	o := r.convolution(r.layer(w), conv.DataGradient, dx, w, dy, p, mask, db, again(db, p.Accumulate))
 	o.Name = "data and bias gradient"

@@ -81,7 +81,10 @@ func ofHost[T number](dtype DType, data []T, shape []int) (*Tensor, error) {
 	if err == nil && size != len(data) {
 		err = fmt.Errorf("tensor: %d elements for shape %s: %w", len(data), Format(shape), ErrShape)
 	}
-	return &Tensor{dtype: dtype, shape: slices.Clone(shape), size: size, host: bytesOf(data)}, err
+	if err != nil {
+		return &Tensor{dtype: dtype}, err
+	}
+	return &Tensor{dtype: dtype, shape: slices.Clone(shape), size: size, host: bytesOf(data)}, nil
 }
 
 // maxElements is the limit of Elements: 2^40, or the largest int.

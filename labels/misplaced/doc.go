@@ -10,4 +10,11 @@
 // of the group mentions a word that holds with rate a_k, and a word that does not with rate e_k. Without
 // scores a largest group is the bag's own. How many captions of a bag are foreign, how often foreign captions
 // come together, and how often they come from similar pictures is estimated with the rates, by EM.
+//
+// Audit judges the captions of a file, and writes a report, a copy of the captions without the foreign ones, or both:
+//
+//	bags, err := annotation.ReadBags(ctx, "captions_train2014.json")
+//	report, err := misplaced.Audit(ctx, bags, misplaced.DefaultAuditOptions())
+//	err = report.WriteFile("captions.parquet")                  // the probability that each caption is right
+//	outcome, err := report.Apply(ctx, "captions_kept.json", nil) // the captions without the foreign ones
 package misplaced

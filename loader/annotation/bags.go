@@ -31,7 +31,8 @@ type Bags struct {
 	Name string // the file, for messages
 	Form Form
 	IDs  []string // identifiers of the bags, unique
-	// Files are the pictures of the bags, relative to a folder and never leading out of it; empty if the file names none.
+	// Files are the pictures of the bags, relative to a folder and within it, or absolute in tables; empty if the file
+	// names none.
 	Files    []string
 	Splits   []string // of the clips of MSR-VTT; nil for other forms
 	Captions [][]BagCaption

@@ -143,7 +143,8 @@ func (t *tableReader) setFile(bag int, file string) error {
 	}
 	native := filepath.FromSlash(file)
 	if strings.ContainsRune(file, 0) || !filepath.IsLocal(native) && !filepath.IsAbs(native) {
-		return fmt.Errorf("file %q is not a path inside the folder of pictures", loader.Excerpt(file))
+		return fmt.Errorf("file %q is not a path inside the folder of pictures, nor an absolute one",
+			loader.Excerpt(file))
 	}
 	if before := t.bags.Files[bag]; before != "" && before != file {
 		return fmt.Errorf("file %q of sample %q is %q in a line before", loader.Excerpt(file),

@@ -46,8 +46,8 @@ func (d *Draws) Crop(epoch, bag, width, height int) Rect {
 	return middle(width, height, ratio)
 }
 
-// sides draws the sides of a rectangle that has a share of the area of a picture, and their ratio.
-func sides(stream *rng.Stream, width, height int, share, ratio Range) (long, short int) {
+// sides draws two sides of a rectangle: it has a share of the area of a picture, and a/b lies in ratio.
+func sides(stream *rng.Stream, width, height int, share, ratio Range) (a, b int) {
 	area := float64(width) * float64(height) * stream.Uniform(share[0], share[1])
 	r := math.Exp(stream.Uniform(math.Log(ratio[0]), math.Log(ratio[1])))
 	return round(math.Sqrt(area * r)), round(math.Sqrt(area / r))

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -87,12 +88,14 @@ func TestExport_ErrorsOfTheWriterComeBack(t *testing.T) {
 	net := newNet(t, noisy())
 	full := errors.New("no space left")
 	for _, room := range []int{0, 100, 5000} {
-		for _, write := range map[string]func(io.WriteSeeker) (int, error){
+		for form, write := range map[string]func(io.WriteSeeker) (int, error){
 			"safetensors": func(w io.WriteSeeker) (int, error) { return Safetensors(w, net, true, nil) },
 			"npz":         func(w io.WriteSeeker) (int, error) { return NPZ(w, net, true) },
 			"onnx":        func(w io.WriteSeeker) (int, error) { return ONNX(w, net, GraphOptions{Observed: true}) },
 		} {
-			refused(t, errOf(write(&limited{room, full})), "", full)
+			t.Run(fmt.Sprint(form, " ", room), func(t *testing.T) {
+				refused(t, errOf(write(&limited{room, full})), "", full)
+			})
 		}
 	}
 }

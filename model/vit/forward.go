@@ -63,7 +63,10 @@ func (n *Net) Features(pixels *dense.Dense, layers []Layer, rows [][]float32) er
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(n.backend.Upload(p.Pixels, pixels), n.Forward(p)); err != nil {
+	if err := n.backend.Upload(p.Pixels, pixels); err != nil {
+		return err
+	}
+	if err := n.Forward(p); err != nil {
 		return err
 	}
 	for i, l := range layers {

@@ -218,7 +218,10 @@ func (a *Audit) pictureRows(l relabel.Labels) (rows []relabel.Row, err error) {
 				row = other
 			}
 			file, _ := a.session.Data.PictureFile(id)
-			path, err := filepath.Rel(folder, loader.PathIn(file.Folder, file.Name))
+			path, err := filepath.Abs(loader.PathIn(file.Folder, file.Name))
+			if err == nil {
+				path, err = filepath.Rel(folder, path)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -250,6 +253,10 @@ func (a *Audit) pictureFolder() (string, error) {
 			}
 			if filepath.IsAbs(filepath.FromSlash(file.Name)) {
 				file.Folder = filepath.Dir(filepath.FromSlash(file.Name))
+			}
+			var err error
+			if file.Folder, err = filepath.Abs(file.Folder); err != nil { // rows may have paths of both kinds
+				return "", err
 			}
 			files = append(files, file)
 		}

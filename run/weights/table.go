@@ -36,8 +36,8 @@ func table(name, format string, tensors int, bgr bool, report *model.LoadReport)
 		if m.Tensor != "" {
 			shape = tensor.Format(m.Shape)
 		}
-		line := fmt.Sprintf("  %-*s %-24s %-14s %-5s%s", width, layerOf(m), visible.Line(strings.TrimSuffix(m.Tensor,
-			".weight")), shape, m.DType, note)
+		line := fmt.Sprintf("  %-*s %-24s %-14s %-5s%s", width, layerOf(m),
+			visible.Line(strings.TrimSuffix(m.Tensor, ".weight")), shape, m.DType, note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, m := range report.Taken {
