@@ -111,7 +111,8 @@ func unitText(u *Unit, f *foundUnit) string {
 		levels = append(levels, fmt.Sprintf("%.4g", 100*l))
 	}
 	return fmt.Sprintf("%s; %s at %s %% replaced captions (MIL %s), %s", strings.Join(sets, ", "),
-		strings.Join(titles, ", "), strings.Join(levels, ", "), u.Grid.MIL, epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
+		strings.Join(titles, ", "), strings.Join(levels, ", "), u.Grid.MIL,
+		epochsText(c.Train.Stage1Epochs, c.Train.Stage2Epochs))
 }
 
 func epochsText(first, second int) string { return fmt.Sprintf("%d + %d epochs", first, second) }

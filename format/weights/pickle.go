@@ -8,8 +8,8 @@ import (
 )
 
 // A pickle is a program for a machine with a stack and a memo, which makes objects. This machine implements
-// the instructions that make dictionaries of tensors and the few names in storageTypes and pickleCalls. They make only data.
-// Every other instruction and name is an error with its position.
+// the instructions that make dictionaries of tensors and the few names in storageTypes and pickleCalls. They make
+// only data. Every other instruction and name is an error with its position.
 
 // Limits on hostile pickles. The state of a network with ten thousand tensors and their moments takes
 // about 5 MB and 1.5 million values.
