@@ -33,7 +33,8 @@ func newPredict(p *program) *cobra.Command {
 		Use:   "predict MODEL PATH...",
 		Short: "Predict the labels of pictures, clips or features",
 		Long: `Predict the labels of pictures with their probabilities. MODEL is a run folder or a checkpoint.
-Each PATH is a picture or a folder, or PATH is a list of pictures; for other models a video, or a file of features.`,
+Each PATH is a picture or a folder, or PATH is a list of pictures. Other models take videos or
+a file of features.`,
 		Annotations: details(`Pictures are JPEG, PNG, GIF, WebP, BMP or TIFF. Folders are searched; other files in them are
 counted on standard error and marked "skipped" in JSON. A list is a .txt file with a path on
 each line, or a table with labels (docs/guide/labels.md). Paths begin in the folder of the list.
