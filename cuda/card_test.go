@@ -58,8 +58,8 @@ func TestCard_CopiesAndMeasures(t *testing.T) {
 	}
 }
 
-func TestCard_StagingKeepsBatchesApart(t *testing.T) {
-	if !stage(t, card(t), 16<<10, nothing, nothing) {
+func TestCard_RingKeepsBatchesApart(t *testing.T) {
+	if !overlap(t, card(t), 12<<20, true) {
 		t.Error("a batch was overwritten before it was used")
 	}
 }

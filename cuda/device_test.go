@@ -166,13 +166,19 @@ func scenarioOfEvents(d *Device, a Address) error {
 	if err != nil {
 		return err
 	}
-	batches, err := d.NewStaging()
+	r, err := d.NewRing(2, 1024)
 	if err != nil {
 		return err
 	}
 	s := d.Compute()
-	if err := errors.Join(s.Record(before), batches.Stage(HostArray{Bytes: make([]byte, 4096)}), batches.Take(a),
-		s.Record(after), s.Download(make([]byte, 16), a)); err != nil {
+	if err := s.Record(before); err != nil {
+		return err
+	}
+	done, err := r.Upload(a, before, make([]byte, 4096))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.Wait(done), s.Record(after), s.Download(make([]byte, 16), a)); err != nil {
 		return err
 	}
 	took, err := before.Elapsed(after)

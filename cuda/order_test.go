@@ -3,12 +3,61 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
 )
+
+// overlap uploads batches to one buffer while the compute stream copies each batch on, and reports
+// whether all arrived. The fake driver runs nothing that no event or wait demands.
+func overlap(t *testing.T, d *Device, size int, guard bool) bool {
+	t.Helper()
+	const batches = 5
+	r, err := d.NewRing(2, size/3+1) // three pieces a batch, through two buffers
+	must(t, err)
+	free, err := d.NewEvent(false)
+	must(t, err)
+	in, err := d.Alloc(size)
+	must(t, err)
+	out, err := d.Alloc(batches * size)
+	must(t, err)
+	s := d.Compute()
+	must(t, s.Sync())
+	batch, want := make([]byte, size), []byte{}
+	for n := range batches {
+		for i := range batch {
+			batch[i] = byte(n*31 + i)
+		}
+		want = append(want, batch...)
+		event := free
+		if !guard {
+			event = nil
+		}
+		done, err := r.Upload(in, event, batch[:size/2], batch[size/2:])
+		must(t, err)
+		must(t, s.Wait(done))
+		must(t, s.Copy(out+Address(n*size), in, size))
+		must(t, s.Record(free))
+	}
+	got := make([]byte, len(want))
+	must(t, s.Download(got, out))
+	return bytes.Equal(got, want)
+}
+
+func TestRing_KeepsBatchesApart(t *testing.T) {
+	if !overlap(t, open(t, fakedriver.H200, Options{}), 3000, true) {
+		t.Error("a batch was overwritten before it was used")
+	}
+}
+
+func TestRing_TheTestSeesAMissingEvent(t *testing.T) {
+	if overlap(t, open(t, fakedriver.H200, Options{}), 3000, false) {
+		t.Error("uploads that do not wait for the compute stream went unnoticed: the test shows nothing")
+	}
+}
 
 func TestStreams_AreOrderedByEvents(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})

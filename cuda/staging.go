@@ -7,19 +7,20 @@ import (
 	"fmt"
 )
 
-// Staging uploads arrays on a stream of its own, in parallel with the computation. Stage sends them to device memory
-// of the Staging, and Take copies them to the memory that the device's own stream reads. So the next arrays are
-// uploaded while the last are in use, and captured work finds each in the same place.
+// Staging uploads arrays in parallel with the computation. Stage sends them to device memory of its own, and
+// Take copies them to the memory that the device's own stream reads. So the next arrays are uploaded while
+// the last are in use, and captured work finds each in the same place.
 //
-// Two events order the streams and the host. arrived: Take waits until the staged arrays have arrived.
+// Three events order the streams and the host. arrived: Take waits until the staged arrays have arrived.
 // taken: the next upload waits until Take has copied the arrays staged before.
 type Staging struct {
 	device         *Device
-	stream         *Stream // of the uploads
+	ring           *Ring
 	at             Address
 	room           int           // bytes at at
 	staged         []stagedArray // not taken
 	arrived, taken *Event
+	parts          [][]byte // of the arrays that are copied aside
 }
 
 // stagedArray is the place of an array in staging memory.
@@ -35,8 +36,18 @@ type HostArray struct {
 	Pinned *HostBuffer // nil for any memory
 }
 
+// Pinned memory of a Staging, for arrays that are not pinned: enough to keep the copy busy while the host
+// fills the other buffer.
+const (
+	stagingSlots     = 2
+	stagingSlotBytes = 4 << 20
+)
+
 // alignment of the arrays in staging memory, as in Alloc.
 const alignment = 256
+
+// padding fills up to the next multiple of alignment.
+var padding [alignment]byte
 
 // NewStaging makes an empty staging.
 func (d *Device) NewStaging() (*Staging, error) {
@@ -46,7 +57,7 @@ func (d *Device) NewStaging() (*Staging, error) {
 		return nil, err
 	}
 	if s.arrived, err = d.NewWaitedEvent(); err == nil {
-		s.stream, err = d.NewStream("upload")
+		s.ring, err = d.NewRing(stagingSlots, stagingSlotBytes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -58,7 +69,7 @@ func (d *Device) NewStaging() (*Staging, error) {
 // Wait returns, or until work after Take has been waited for. The others may be changed when Stage returns.
 // Arrays that were staged before and not taken are dropped.
 func (s *Staging) Stage(arrays ...HostArray) error {
-	s.staged = s.staged[:0]
+	s.staged, s.parts = s.staged[:0], s.parts[:0]
 	total := 0
 	for _, array := range arrays {
 		total += padded(len(array.Bytes))
@@ -66,22 +77,31 @@ func (s *Staging) Stage(arrays ...HostArray) error {
 	if err := s.reserve(total); err != nil {
 		return err
 	}
-	err := s.stream.Wait(s.taken)
+	// Arrays that are copied to pinned memory go first, in one piece.
 	next := s.at
+	place := func(bytes int) Address {
+		at := next
+		next += Address(padded(bytes))
+		return at
+	}
 	for _, array := range arrays {
-		at := stagedArray{next, len(array.Bytes)}
-		switch {
-		case err != nil:
-		case array.Pinned != nil:
-			err = s.stream.UploadPinned(at.from, array.Pinned, at.bytes)
-		default:
-			err = s.stream.Upload(at.from, array.Bytes)
+		at := stagedArray{bytes: len(array.Bytes)}
+		if array.Pinned == nil {
+			at.from = place(at.bytes)
+			s.parts = append(s.parts, array.Bytes, padding[:padded(at.bytes)-at.bytes])
 		}
 		s.staged = append(s.staged, at)
-		next += Address(padded(at.bytes))
+	}
+	_, err := s.ring.Upload(s.at, s.taken, s.parts...)
+	clear(s.parts) // the arrays are the caller's
+	for i, array := range arrays {
+		if array.Pinned != nil && err == nil {
+			s.staged[i].from = place(len(array.Bytes))
+			err = s.ring.stream.UploadPinned(s.staged[i].from, array.Pinned, len(array.Bytes))
+		}
 	}
 	if err == nil {
-		err = s.stream.Record(s.arrived)
+		err = s.ring.stream.Record(s.arrived)
 	}
 	if err != nil {
 		s.staged = s.staged[:0]
@@ -134,8 +154,8 @@ func (s *Staging) Take(places ...Address) error {
 // Close waits for the uploads and frees its memory.
 func (s *Staging) Close() error {
 	var err error
-	if s.stream != nil {
-		err = s.stream.Close()
+	if s.ring != nil {
+		err = s.ring.Close()
 	}
 	if s.arrived != nil {
 		err = errors.Join(err, s.arrived.Close())

@@ -13,23 +13,16 @@ type uploadRing struct {
 	filled int // bytes of it that may be on their way
 }
 
-// slot is a buffer with the event of its latest copy.
-type slot struct {
-	buffer *HostBuffer
-	done   *Event
-}
-
-// Two slots keep the copy busy while the host fills one.
+// Two slots keep the copy busy, as in a Staging.
 const (
-	asideSlots = 2
-	asideBytes = 4 << 20
+	asideSlots = stagingSlots
+	asideBytes = stagingSlotBytes
 )
 
 // room is the rest of a slot, at least one byte.
 func (a *uploadRing) room(s *Stream) ([]byte, error) {
 	if len(a.slots) == 0 {
-		var err error
-		if a.slots, err = s.device.newSlots(asideSlots, asideBytes); err != nil {
+		if err := a.open(s.device); err != nil {
 			return nil, err
 		}
 	}
@@ -44,6 +37,11 @@ func (a *uploadRing) room(s *Stream) ([]byte, error) {
 		a.at, a.filled = next, 0
 	}
 	return a.slots[a.at].buffer.Bytes()[a.filled:], nil
+}
+
+func (a *uploadRing) open(d *Device) (err error) {
+	a.slots, err = d.newSlots(asideSlots, asideBytes)
+	return err
 }
 
 // close frees the slots. The stream has done its work.

@@ -48,7 +48,7 @@ func TestOpen_WaitsAsleepUnlessAnotherLibraryHasChosen(t *testing.T) {
 
 func TestUploads_WaitForRoomAsleep(t *testing.T) {
 	d := open(t, roomy(), Options{})
-	if !stage(t, d, 1, nothing, wait) {
+	if !overlap(t, d, 3000, true) || !stage(t, d, nothing, nothing) {
 		t.Error("batches were mixed up")
 	}
 	to, err := d.Alloc(3 * asideBytes)
