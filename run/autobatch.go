@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -190,8 +189,11 @@ func (c *Config) sizeBatch(of *loader.Set) {
 	for *size > smallBatch && rows < stepsOfRows**size {
 		*size /= 2
 	}
-	other := map[string]string{batchKey: batchMILKey, batchMILKey: batchKey}[key]
-	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == other })
+	for _, other := range []string{batchKey, batchMILKey} {
+		if other != key { // its size does not count
+			c.forget(other)
+		}
+	}
 }
 
 func chooseBatch(ctx context.Context, e *Estimator) (*batchChoice, error) {

@@ -200,7 +200,7 @@ func (c *Config) FallBackToPaper(d *dataset.Splits) (why string) {
 	if c.Exclusive() {
 		c.Arm, because = recipe.Baseline, "it learns the labels as they are"
 	}
-	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == "noise_rates" })
+	c.forget("noise_rates")
 	c.note("recipe.form", why)
 	c.note("arm", because)
 	return why

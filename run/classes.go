@@ -47,7 +47,7 @@ func (c *Config) settleClasses(d *dataset.Splits) error {
 	}
 	if why != "" && c.LeftOpen(classesKey) { // it is no news that rows have several labels
 		c.Data.Classes = ""
-		c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == classesKey })
+		c.forget(classesKey)
 		return nil
 	}
 	arm, rates, of, chosen := c.Arm, c.NoiseRates, c.Recipe, slices.Clone(c.Chosen)

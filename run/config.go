@@ -287,6 +287,11 @@ func (c *Config) note(key, why string) {
 	c.Chosen = slices.Insert(c.Chosen, i, Choice{key, why})
 }
 
+// forget takes a setting off the list.
+func (c *Config) forget(key string) {
+	c.Chosen = slices.DeleteFunc(slices.Clone(c.Chosen), func(o Choice) bool { return o.Key == key })
+}
+
 // LeftOpen reports whether a setting was left open.
 func (c *Config) LeftOpen(key string) bool {
 	return slices.ContainsFunc(c.Chosen, func(o Choice) bool { return o.Key == key })

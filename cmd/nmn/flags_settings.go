@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -279,7 +278,7 @@ func (s *sources) data(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	gives := func(key string) bool { _, ok := given[key]; return ok }
-	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(args[0], ".gz")))
+	ending := dataset.TextEnding(args[0])
 	switch table := ending == ".csv" || ending == ".tsv"; {
 	case table && gives("data.features.train.labels"):
 		found = dataset.Recognised{Kind: dataset.Features, Text: "features, because --labels is given"}

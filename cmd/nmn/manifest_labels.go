@@ -3,20 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"nmn/eval"
 	"nmn/format/table"
 	"nmn/labels/audit"
+	"nmn/loader/dataset"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
 )
 
 // listsPictures reports whether a file of labels is a list of pictures with names of labels, not a table of numbers.
 func listsPictures(ctx context.Context, file string) bool {
-	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
+	switch dataset.TextEnding(file) {
 	case ".jsonl", ".json":
 		return true
 	case ".csv", ".tsv":

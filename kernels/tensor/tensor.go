@@ -79,7 +79,7 @@ func OfAddress(address uintptr, dtype DType, shape ...int) (*Tensor, error) {
 func ofHost[T number](dtype DType, data []T, shape []int) (*Tensor, error) {
 	size, err := Elements(shape)
 	if err == nil && size != len(data) {
-		err = fmt.Errorf("tensor: %d elements for shape %s: %w", len(data), Format(shape), ErrShape)
+		err = Misfit("tensor", "%d elements for shape %s", len(data), Format(shape))
 	}
 	if err != nil {
 		return &Tensor{dtype: dtype}, err

@@ -76,14 +76,13 @@ func IsList(paths []string) bool {
 	if len(paths) != 1 || loader.IsFolder(paths[0]) {
 		return false
 	}
-	ending := strings.ToLower(filepath.Ext(strings.TrimSuffix(paths[0], ".gz")))
-	return slices.Contains([]string{".txt", ".csv", ".tsv", ".json", ".jsonl"}, ending)
+	return slices.Contains([]string{".txt", ".csv", ".tsv", ".json", ".jsonl"}, TextEnding(paths[0]))
 }
 
 // readList returns the pictures of a list. One whose file is not found keeps the path that the list gives.
 func readList(ctx context.Context, list string) (files []string, err error) {
 	folder := filepath.Dir(list)
-	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(list, ".gz")), ".txt") {
+	if TextEnding(list) == ".txt" {
 		files, err = loader.ReadIDs(ctx, list)
 	} else {
 		files, folder, err = readRows(ctx, list)
@@ -176,9 +175,9 @@ func DescribeSkipped(files []string) string {
 	return are
 }
 
-// PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one
-// folder, or in that of the list, are named by their path in it, to match the tables they are joined with. Others are
-// named by the path that was given.
+// PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one folder, or in the folder
+// of the list, are named by their path in it, to match the tables they are joined with. Others are named by the path
+// that was given.
 func PictureIDs(paths, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files

@@ -70,9 +70,14 @@ func recogniseFolder(ctx context.Context, path string, form manifest.Form) (Reco
 	return Recognised{Manifest, "a folder of pictures with labels"}, nil
 }
 
+// TextEnding is the ending of a file's name in lower case, without that of its compression (.gz).
+func TextEnding(path string) string {
+	return strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
+}
+
 func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	var recognise func(io.Reader) (Recognised, error)
-	ending := filepath.Ext(strings.ToLower(strings.TrimSuffix(path, ".gz")))
+	ending := TextEnding(path)
 	switch ending {
 	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
 		return Recognised{Features, "features"}, nil
