@@ -117,7 +117,7 @@ func (g *Grid) Estimate(ctx context.Context, s *run.Session) (time.Duration, err
 	total := 0.0
 	for _, mil := range g.mils() {
 		c := g.Config
-		c.Net.MIL = mil
+		c.SetMIL(mil)
 		s, err := s.With(ctx, c)
 		if err != nil {
 			return 0, err

@@ -117,7 +117,7 @@ func (g *Grid) Settle(ctx context.Context, s *run.Session) error {
 	g.Config = s.Config
 	if slices.Contains(g.mils(), true) {
 		c := g.Config
-		c.Net.MIL = true
+		c.SetMIL(true)
 		return c.CheckInstances(s.Data.Train.Videos())
 	}
 	return nil

@@ -171,9 +171,9 @@ func (c *Config) batch() (key string, size *int) {
 // Few rows are learned in small batches: an epoch of a few steps hardly moves a head, and the epochs of folds are
 // bounded.
 const (
-	stepsOfRows   = 16 // of an epoch, if there are enough rows
-	smallBatch    = 4  // the smallest one that is chosen
-	enoughSteps64 = "64, halved down to 4 while an epoch has fewer than 16 steps"
+	stepsOfRows  = 16 // of an epoch, if there are enough rows
+	smallBatch   = 4  // the smallest one that is chosen
+	halvedFrom64 = "64, halved down to 4 while an epoch has fewer than 16 steps"
 )
 
 // sizeBatch halves the batch of a head on features, if it was left open, until an epoch has enough steps.

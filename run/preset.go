@@ -33,8 +33,8 @@ func Preset(name PresetName, size Size) (Config, error) {
 		c.Data.Set, c.Net.Arch, c.Net.Hidden = dataset.Features, NetMLP, []int{256, 256}
 		c.Data.ValidationShare, c.Data.TestShare = .2, .2
 		c.Train = train.FeaturesPreset()
-		c.note(batchKey, enoughSteps64)
-		c.note(batchMILKey, enoughSteps64)
+		c.note(batchKey, halvedFrom64)
+		c.note(batchMILKey, halvedFrom64)
 	default:
 		return Config{}, setting.Errorf("preset", "preset is %q, want %s", name, setting.Alternatives(Presets()))
 	}
@@ -96,7 +96,7 @@ func (c *Config) trainFrames() {
 // The decay of weights, where it is left open (docs/guide/training.md).
 const (
 	decayKey        = "train.weight_decay"
-	decayOfPictures = "for pictures"
+	decayOfPictures = "as for the built-in scenes"
 	decayOfFrames   = "frames of a clip look alike, and are soon learned by heart"
 	decayOfClips    = "whole clips learn too slowly with the decay of single frames"
 )

@@ -175,9 +175,9 @@ func DescribeSkipped(files []string) string {
 	return are
 }
 
-// PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one folder, or in the folder
-// of the list, are named by their path in it, to match the tables they are joined with. Others are named by the path
-// that was given.
+// PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one folder, or in the
+// folder of the list, are named by their path in it, to match the tables they are joined with. Others are named by the
+// path that was given.
 func PictureIDs(paths, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files
