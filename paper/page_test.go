@@ -208,9 +208,9 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 }
 
 func TestPage_OnThePapersData(t *testing.T) {
-	s, want := shaped(t)
+	s := shaped(t)
 	s.Only = []Part{Table1, Table3, Observed}
-	p := value(plan(t.Context(), s, want))(t)
+	p := value(New(s))(t)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.", "`--") }
 	f := madeUp(p)
 	for i := range f.units {
@@ -315,14 +315,14 @@ func TestRuns_AreTakenOnce(t *testing.T) {
 
 // The facts say what nets start from, and the way to run it again names what is not as usual.
 func TestRerun_NamesTheSettings(t *testing.T) {
-	s, want := shaped(t)
+	s := shaped(t)
 	s.Size, s.Seeds = Smoke, []uint64{3}
 	for only, says := range map[Part]string{"": "", Figure3: " `reproduce.only` figure3"} {
 		s.Only = nil
 		if only != "" {
 			s.Only = []Part{only}
 		}
-		p := value(plan(t.Context(), s, want))(t)
+		p := value(New(s))(t)
 		if got, want := p.rerun()[0], fmt.Sprintf("nmn reproduce `reproduce.size` smoke `reproduce.seeds` 3 "+
 			"`reproduce.coco` %s `reproduce.msrvtt` %s `reproduce.init` %s%s", s.COCO, s.MSRVTT, s.Init, says); got != want {
 			t.Errorf("%s, want %s", got, want)

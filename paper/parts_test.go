@@ -13,8 +13,6 @@ import (
 
 	"nmn/eval"
 	"nmn/experiment"
-	"nmn/loader/doctor"
-	"nmn/loader/published"
 	"nmn/paper/claims"
 	"nmn/recipe"
 	"nmn/report"
@@ -148,8 +146,8 @@ func TestEstimate_OfCaptioners(t *testing.T) {
 	if p.reads(u) != nil {
 		t.Errorf("in miniature %q are read", p.reads(u))
 	}
-	msrvtt, want := clipsAndFrames(t)
-	p = videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"))
+	msrvtt := clipsAndFrames(t)
+	p = videoPlan(t, msrvtt, filepath.Join(t.TempDir(), "r"))
 	u = &p.Units[1]
 	u.Captions.Captioner.Train.Epochs, u.Captions.Captioner.Data.ValidationShare = 5, .1
 	if u.noise() != 0 || planOf(t, s).Units[0].noise() != .4 {
@@ -193,26 +191,6 @@ func TestSlower_IsByThePicture(t *testing.T) {
 	}
 }
 
-func TestWhyNot_NamesTheFirstFinding(t *testing.T) {
-	f := &published.Folder{Dir: "coco", Findings: []doctor.Finding{{Weight: doctor.Warning, Text: "odd"},
-		{Weight: doctor.Error, Text: "a is missing", Cure: "unpack it"}}}
-	if got := whyNot(f); got != "coco: a is missing; to fix it, unpack it" {
-		t.Error(got)
-	}
-	f.Findings = append(f.Findings, doctor.Finding{Weight: doctor.Error, Text: "b"}, doctor.Finding{Weight: doctor.Error})
-	if got := whyNot(f); got != "coco: a is missing; to fix it, unpack it (and 2 more, which nmn doctor lists)" {
-		t.Error(got)
-	}
-	f.Findings[1].Text = "coco/a is missing"
-	if got := whyNot(f); !strings.HasPrefix(got, "coco/a is missing; to fix it") {
-		t.Error(got)
-	}
-	f.Findings = f.Findings[:1]
-	if got := whyNot(f); got != "" {
-		t.Error(got)
-	}
-}
-
 func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
 	s := Defaults(t.TempDir())
 	for _, c := range []struct {
@@ -224,9 +202,9 @@ func TestScaled_IsWhatWasTimedElsewhere(t *testing.T) {
 			t.Errorf("%v: %t", c.only, got)
 		}
 	}
-	paper, want := shaped(t)
+	paper := shaped(t)
 	paper.Only = []Part{Table1}
-	if p, err := plan(t.Context(), paper, want); err != nil || !p.scaled() {
+	if p, err := New(paper); err != nil || !p.scaled() {
 		t.Errorf("the paper's data are timed here (%v)", err)
 	}
 }

@@ -1,16 +1,12 @@
 package paper
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"nmn/experiment"
-	"nmn/loader/doctor"
-	"nmn/loader/published"
 	"nmn/paper/claims"
 	"nmn/paper/table4"
 	"nmn/recipe"
@@ -23,8 +19,7 @@ type Plan struct {
 	Parts    []PlannedPart // those that were asked for, in the order of the page
 	Units    []Unit        // what is trained for them, in order
 
-	files []published.File // annotations of the paper's data, with their digests
-	scale float64          // measured by speed; 0 before
+	scale float64 // measured by speed; 0 before
 
 	Rename func(text string) string // replaces the keys of settings in texts by the names in a program; nil for the keys
 }
@@ -119,27 +114,14 @@ func (p Part) needs() []need {
 	return plans[slices.IndexFunc(plans, func(of partPlan) bool { return of.name == p })].needs
 }
 
-type counts struct {
-	coco   published.COCOSize
-	msrvtt published.MSRVTTSize
-}
-
-func publishedCounts() counts { return counts{published.COCOCounts(), published.MSRVTTCounts()} }
-
-// New plans a reproduction. It examines folders of the paper's data and reads their annotations. Nothing is
-// trained or written. Wrong settings are a *setting.Error.
-func New(ctx context.Context, s Settings) (*Plan, error) { return plan(ctx, s, publishedCounts()) }
-
-// plan is New for data sets of other sizes.
-func plan(ctx context.Context, s Settings, want counts) (*Plan, error) {
+// New plans a reproduction. It looks for the files of the paper's data. Nothing is read, trained or written. Wrong
+// settings are a *setting.Error.
+func New(s Settings) (*Plan, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	p := &Plan{Settings: s}
-	data, err := p.data(ctx, want)
-	if err != nil {
-		return nil, err
-	}
+	data := p.data()
 	for _, part := range partPlans() {
 		if len(s.Only) > 0 && !slices.Contains(s.Only, part.name) {
 			continue
@@ -208,57 +190,25 @@ type source struct {
 }
 
 // data are the sources of the kinds of parts.
-func (p *Plan) data(ctx context.Context, want counts) (map[kind]source, error) {
+func (p *Plan) data() map[kind]source {
 	s := &p.Settings
 	if !s.real() {
 		return map[kind]source{ofPictures: {name: claims.Scenes, config: s.pictures},
 			ofClips:    {name: claims.MovingScenes, config: s.clips},
-			ofCaptions: {name: claims.MovingScenes, config: s.clips}}, nil
+			ofCaptions: {name: claims.MovingScenes, config: s.clips}}
 	}
 	pictures, clips := source{name: claims.COCO}, source{name: claims.MSRVTT}
 	pictures.missing = "its data are COCO: name their folder by `reproduce.coco`"
 	clips.missing = "its data are MSR-VTT: name their folder by `reproduce.msrvtt`"
 	if s.COCO != "" {
-		f, err := published.COCO(ctx, s.COCO, want.coco)
-		if err != nil {
-			return nil, err
-		}
-		if pictures.missing = whyNot(f); pictures.missing == "" && f.Words == "" {
-			pictures.missing = s.COCO + " lacks vocab_words.txt, the vocabulary of 1,000 words of Fang et al. (2015), which " +
-				"is to be had from their project visual-concepts"
-		}
-		p.files = append(p.files, f.Files...)
-		pictures.config = func() run.Config { return s.coco(f) }
+		c, missing := s.coco()
+		pictures.missing, pictures.config = missing, func() run.Config { return c }
 	}
 	if s.MSRVTT != "" {
-		f, err := published.MSRVTT(ctx, s.MSRVTT, want.msrvtt)
-		if err != nil {
-			return nil, err
-		}
-		if clips.missing = whyNot(f); clips.missing == "" && f.Frames == "" {
-			clips.missing = fmt.Sprintf("%s has clips and no folder frames: have nmn frames write it from %s", s.MSRVTT, f.Clips)
-		}
-		p.files = append(p.files, f.Files...)
-		clips.config = func() run.Config { return s.msrvtt(f) }
+		c, missing := s.msrvtt()
+		clips.missing, clips.config = missing, func() run.Config { return c }
 	}
-	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}, nil
-}
-
-// whyNot is the first finding that would stop the paper's protocol, and how many more there are; empty for none.
-func whyNot(f *published.Folder) (text string) {
-	for _, finding := range f.Findings {
-		if finding.Weight == doctor.Error {
-			text = fmt.Sprintf("%s; to fix it, %s", finding.Text, finding.Cure)
-			if !strings.Contains(text, f.Dir) {
-				text = f.Dir + ": " + text
-			}
-			break
-		}
-	}
-	if n := f.Errors() - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more, which nmn doctor lists)", n)
-	}
-	return text
+	return map[kind]source{ofPictures: pictures, ofClips: clips, ofCaptions: clips}
 }
 
 func (p *Plan) add(part partPlan, of source) error {

@@ -293,9 +293,9 @@ func TestFit_CountsWhatIsLeft(t *testing.T) {
 
 // Captioners and the nets that they need have the seeds too.
 func TestSetSeeds_OfAllUnits(t *testing.T) {
-	msrvtt, want := clipsAndFrames(t)
+	msrvtt := clipsAndFrames(t)
 	for _, p := range []*Plan{hourly(t, Table1, Table4),
-		videoPlan(t, msrvtt, want, filepath.Join(t.TempDir(), "r"), Table3)} {
+		videoPlan(t, msrvtt, filepath.Join(t.TempDir(), "r"), Table3)} {
 		p.setSeeds([]uint64{1, 2, 3, 4})
 		for _, u := range p.Units {
 			grid := u.Grid

@@ -8,7 +8,6 @@ import (
 
 	"nmn/internal/durable"
 	"nmn/internal/origin"
-	"nmn/loader/published"
 	"nmn/paper/claims"
 	"nmn/run"
 )
@@ -18,7 +17,6 @@ type record struct {
 	Form     int              `json:"form"`
 	Program  run.Build        `json:"program"`
 	Settings Settings         `json:"settings"`
-	Files    []published.File `json:"annotations,omitempty"` // of the paper's data
 	Parts    []recordedPart   `json:"parts"`
 	Units    []recordedUnit   `json:"units"`
 	Verdicts []claims.Verdict `json:"verdicts"`
@@ -50,7 +48,7 @@ type recordedRun struct {
 }
 
 func (p *Plan) record(ctx context.Context, f *found, out *Outcome) (*record, error) {
-	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Files: p.files, Verdicts: out.Verdicts}
+	r := &record{Form: planForm, Program: run.ThisBuild(), Settings: p.Settings, Verdicts: out.Verdicts}
 	for _, part := range p.Parts {
 		r.Parts = append(r.Parts, recordedPart{part.Name, part.Data, part.Skip})
 	}

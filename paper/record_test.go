@@ -14,7 +14,6 @@ import (
 	"nmn/captioner/session"
 	"nmn/eval"
 	"nmn/internal/durable"
-	"nmn/loader/published"
 	"nmn/paper/appendix"
 	"nmn/paper/claims"
 	"nmn/recipe"
@@ -52,7 +51,6 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 	s := Defaults(filepath.Join(t.TempDir(), "r"))
 	s.Seeds, s.Only = []uint64{1}, []Part{Observed, Figure3}
 	p := planOf(t, s)
-	p.files = []published.File{{SHA256: "c"}}
 	p.Parts[1].Skip = "no pen"
 	f := madeUp(p)
 	f.units[0].runs[0].Result.Words = []eval.Word{{Word: "dog", WordMeasures: eval.WordMeasures{
@@ -65,7 +63,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 	out := &Outcome{Results: p.results(f), Verdicts: []claims.Verdict{{ID: "mil", Claim: "MIL gains", Where: "Table 1",
 		Data: "scenes", Outcome: claims.Confirmed, Reason: "why", Comparisons: make([]claims.Comparison, 2)}}}
 	r := value(p.record(t.Context(), f, out))(t)
-	if r.Form != planForm || r.Program != run.ThisBuild() || r.Settings.Dir != s.Dir || len(r.Files) != 1 ||
+	if r.Form != planForm || r.Program != run.ThisBuild() || r.Settings.Dir != s.Dir ||
 		!slices.Equal(r.Parts, []recordedPart{{Figure3, "", ""}, {Observed, "scenes", "no pen"}}) {
 		t.Errorf("%+v", r)
 	}
@@ -282,8 +280,8 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	if unit, err := p.trainCaptions(t.Context(), &Options{}, u); err == nil || !strings.Contains(err.Error(), "-1") {
 		t.Errorf("captions of clips that cannot be made: %+v (%v)", unit, err)
 	}
-	msrvtt, want := clipsAndFrames(t)
-	p = videoPlan(t, msrvtt, want, t.TempDir())
+	msrvtt := clipsAndFrames(t)
+	p = videoPlan(t, msrvtt, t.TempDir())
 	if unit, err := p.readCaptions(&p.Units[1]); err != nil || unit.missing != 3 {
 		t.Errorf("of three captioners none is trained: %+v (%v)", unit, err)
 	}

@@ -33,7 +33,7 @@ func tiny(t *testing.T, only ...Part) Settings {
 
 func planOf(t *testing.T, s Settings) *Plan {
 	t.Helper()
-	return value(New(t.Context(), s))(t)
+	return value(New(s))(t)
 }
 
 func TestNew_SharesRunsAmongParts(t *testing.T) {
@@ -96,7 +96,7 @@ func TestValidate_NamesTheSetting(t *testing.T) {
 	} {
 		s := tiny(t)
 		change(&s)
-		_, err := New(t.Context(), s)
+		_, err := New(s)
 		var mistake *setting.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "%!") ||
 			!slices.Contains(fields, mistake.Key) {

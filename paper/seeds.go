@@ -23,7 +23,7 @@ func FolderSeeds(dir string) ([]uint64, error) {
 // claims.MostSeeds. If nothing is trained it takes the fewest. A time that is too short is a *setting.Error.
 func Fit(ctx context.Context, s Settings, o Options, limit time.Duration) (*Plan, error) {
 	s.Seeds = firstSeeds(claims.FewestSeeds)
-	p, err := New(ctx, s)
+	p, err := New(s)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,6 @@ import (
 	"nmn/captioner/session"
 	"nmn/experiment"
 	"nmn/internal/setting"
-	"nmn/loader/dataset"
-	"nmn/loader/published"
 	"nmn/recipe"
 	"nmn/run"
 )
@@ -199,20 +197,4 @@ func (s *Settings) captioners() session.Config {
 	}
 	c.Device, c.Threads = s.Run.Device, s.Run.Threads
 	return c
-}
-
-// coco is the configuration of the nets on COCO, by the paper's protocol.
-func (s *Settings) coco(f *published.Folder) run.Config {
-	c := preset(run.PaperCOCOPreset, run.Quick)
-	d := &c.Data
-	d.Set, d.Vocabulary = dataset.Captions, f.Words
-	d.Captions, d.Images, d.ValCaptions, d.ValImages = f.TrainCaptions, f.TrainImages, f.ValCaptions, f.ValImages
-	return s.with(c)
-}
-
-// msrvtt is the configuration of the nets on MSR-VTT, by the paper's protocol.
-func (s *Settings) msrvtt(f *published.Folder) run.Config {
-	c := preset(run.PaperMSRVTTPreset, run.Quick)
-	c.Data.MSRVTT, c.Data.FramesDir = f.Annotations, f.Frames
-	return s.with(c)
 }

@@ -5,14 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nmn/internal/durable"
 	"nmn/loader/doctor"
-	"nmn/loader/published"
 	"nmn/run"
 	"nmn/text"
 )
@@ -23,8 +20,6 @@ type doctorCommand struct {
 	sample  int
 	output  string
 	sheet   string
-	coco    string
-	msrvtt  string
 	asJSON  bool
 }
 
@@ -40,14 +35,9 @@ Every finding has a weight (error, warning or note) and a fix. An error means th
 would fail; the exit code is then 1. nmn train --dry-run estimates time and memory.
 
 It writes only --output and --augmentations, a page that shows pictures before and after the
-random changes of training. See docs/guide/doctor.md and docs/guide/augmentation.md.
-
---coco FOLDER and --msrvtt FOLDER check COCO 2014 and MSR-VTT as published: names and counts of
-pictures, clips and captions, and digests of annotation files. They list missing files and
-where to get them.`),
+random changes of training. See docs/guide/doctor.md and docs/guide/augmentation.md.`),
 		Example: `  nmn doctor captions_train2014.json --images train2014 --sample 2000
-  nmn doctor tags.csv --images photos --augment strong --augmentations sheet.html
-  nmn doctor --coco data/coco --msrvtt data/msrvtt`,
+  nmn doctor tags.csv --images photos --augment strong --augmentations sheet.html`,
 		Args: oneData(p),
 		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, p, args) },
 	}
@@ -57,16 +47,11 @@ where to get them.`),
 	look.file(&d.output, "output", "write the report to this JSON `file`", "json")
 	look.file(&d.sheet, "augmentations", "write a page of augmented pictures to this `file`", "html")
 	look.bool(&d.asJSON, "json", "print the report as JSON")
-	look.directory(&d.coco, "coco", "check COCO 2014 in this `folder`")
-	look.directory(&d.msrvtt, "msrvtt", "check MSR-VTT in this `folder`")
 	d.sources.addTraining(cmd)
 	return cmd
 }
 
 func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error {
-	if d.coco != "" || d.msrvtt != "" {
-		return d.lookAtFolders(cmd, p)
-	}
 	if err := cmp.Or(d.sources.data(cmd.Context(), p, args), d.sources.of().Resolve(&d.config)); err != nil {
 		return err
 	}
@@ -129,83 +114,25 @@ func (d *doctorCommand) progress(p *program) func(doctor.Progress) {
 	}
 }
 
+// print writes the report to --output, and prints it as JSON or text.
 func (d *doctorCommand) print(p *program, found *run.Examination) error {
-	return d.write(p, found, func(b *bytes.Buffer) error {
-		err := found.WriteData(b)
-		fmt.Fprintln(b)
-		return cmp.Or(err, d.findings(p, b, found.Findings))
-	})
-}
-
-func (d *doctorCommand) findings(p *program, b *bytes.Buffer, found []doctor.Finding) error {
-	return doctor.WriteFindings(b, found, func(weight string) string { return p.paint(p.out, red, weight) })
-}
-
-// write writes a report to --output, and prints it as JSON or text.
-func (d *doctorCommand) write(p *program, report any, text func(*bytes.Buffer) error) error {
 	err := writeTo(d.output, func(path string) error {
-		return durable.Stream(path, 0o666, func(w io.Writer) error { return writeJSON(w, report) })
+		return durable.Stream(path, 0o666, func(w io.Writer) error { return writeJSON(w, found) })
 	})
 	if err != nil {
 		return fmt.Errorf("doctor: cannot write the report: %w", err)
 	}
 	if d.asJSON {
-		return writeJSON(p.out, report)
+		return writeJSON(p.out, found)
 	}
 	var b bytes.Buffer // it is printed at once
-	if err = text(&b); err == nil {
-		_, err = io.WriteString(p.out, withFlags(b.String()))
+	err = found.WriteData(&b)
+	fmt.Fprintln(&b)
+	if err := cmp.Or(err, doctor.WriteFindings(&b, found.Findings, func(weight string) string {
+		return p.paint(p.out, red, weight)
+	})); err != nil {
+		return err
 	}
-	return err
-}
-
-// withFolders are the flags for published folders.
-var withFolders = []string{"coco", "msrvtt", "json", "output"}
-
-// lookAtFolders checks published folders, without settings of training.
-func (d *doctorCommand) lookAtFolders(cmd *cobra.Command, p *program) error {
-	var other string
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains(withFolders, f.Name) {
-			other = f.Name
-		}
-	})
-	if other != "" {
-		return usagef("doctor: --%s does not apply to the folder of a published data set: "+
-			"leave it out, or give the files with the flags of nmn train", other)
-	}
-	var found []*published.Folder
-	if d.coco != "" {
-		f, err := published.COCO(cmd.Context(), d.coco, published.COCOCounts())
-		if err != nil {
-			return fmt.Errorf("doctor: %w", err)
-		}
-		found = append(found, f)
-	}
-	if d.msrvtt != "" {
-		f, err := published.MSRVTT(cmd.Context(), d.msrvtt, published.MSRVTTCounts())
-		if err != nil {
-			return fmt.Errorf("doctor: %w", err)
-		}
-		found = append(found, f)
-	}
-	wrong := 0
-	err := d.write(p, found, func(b *bytes.Buffer) error {
-		for i, f := range found {
-			if i > 0 {
-				fmt.Fprintln(b)
-			}
-			if err := cmp.Or(f.Write(b), d.findings(p, b, f.Findings)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for _, f := range found {
-		wrong += f.Errors()
-	}
-	if err == nil && wrong > 0 {
-		err = fmt.Errorf("doctor: %d problems prevent the paper's protocol; fixes are listed above", wrong)
-	}
+	_, err = io.WriteString(p.out, withFlags(b.String()))
 	return err
 }

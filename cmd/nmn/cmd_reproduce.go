@@ -112,7 +112,7 @@ func (r *reproduceCommand) plan(ctx context.Context, p *program, named bool) (*p
 		return nil, err
 	}
 	if named && r.within == 0 {
-		return paper.New(ctx, r.Settings)
+		return paper.New(r.Settings)
 	}
 	there, err := paper.FolderSeeds(r.Dir)
 	switch {
@@ -129,7 +129,7 @@ func (r *reproduceCommand) plan(ctx context.Context, p *program, named bool) (*p
 	case r.within > 0:
 		return paper.Fit(ctx, r.Settings, paper.Options{Log: p.log, Notify: p.message}, r.within)
 	}
-	return paper.New(ctx, r.Settings)
+	return paper.New(r.Settings)
 }
 
 // work runs, prints parts with hours and gigabytes, lists or collects.
