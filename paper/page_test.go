@@ -239,8 +239,8 @@ settings: All settings of nets on coco, for table1: config of coco
 settings: All settings of nets on coco, for observed: config of coco
 table1: Table 1: concept detection without replaced captions
   table: 17 rows, Table 1: average precision with human agreement (%)
-table3: Table 3: concept detection in videos MSRVTT has clips and no folder frames: have nmn frames write it from `+
-		`MSRVTT/TrainValVideo
+table3: Table 3: concept detection in videos MSRVTT lacks the folder frames, which nmn frames `+
+		`writes from the clips
 observed: The observed distribution under much noise
   table: 2 rows, Prediction of observed and of true labels, average precision with human agreement (%)
 `)
