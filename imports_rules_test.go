@@ -67,7 +67,7 @@ var outside = map[string][]string{
 	"golang.org/x/text/transform": {"loader/annotation"},
 	"golang.org/x/text/unicode/norm": {"loader", "loader/features", "loader/manifest", "loader/relabel",
 		"text"},
-	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "format/weights", "telemetry/tensorboard"},
+	"google.golang.org/protobuf/encoding/protowire": {"format/onnx", "telemetry/tensorboard"},
 	"gorgonia.org/cu":     {"cuda", "cuda/cudnn"},
 	"gorgonia.org/cu/dnn": {"cuda/cudnn"},
 	"gorgonia.org/tensor": append([]string{

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -249,73 +248,5 @@ func TestValidate_NamesTheAugmentation(t *testing.T) {
 	config.Augment.Mixup = -1
 	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "train.augment.mixup is -1") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// A preview shows the bag as in the epoch's batch, mirrored as the network sees it, and lists the changes.
-func TestPreview_ShowsWhatTheEpochHas(t *testing.T) {
-	set, config := texturedSet(t, 1, 2, 3, 1, 5, 1, 2), augmentConfig()
-	config.Augment.Erasing.Value = augment.FillNoise
-	config.Resize, config.Orientation = picture.FilterAntialias, picture.OrientationApply
-	l := mustLoader(t, set, config)
-	previews, err := l.Previews(t.Context())
-	check(t, err)
-	defer previews.Close()
-	mirrored := 0
-	for epoch := 1; epoch < 4; epoch++ {
-		for _, b := range mustReadEpoch(t, l, epoch, 0) {
-			for n, bag := range b.Index {
-				p, err := previews.Bag(epoch, bag)
-				check(t, err)
-				i := int(b.Offsets[n]+b.Offsets[n+1]) / 2
-				height, width := int(b.Sizes[2*i]), int(b.Sizes[2*i+1])
-				if p.Picture.Width != width || p.Picture.Height != height {
-					t.Fatalf("a preview of %d×%d, want %d×%d", p.Picture.Width, p.Picture.Height, width, height)
-				}
-				text := strings.Join(p.Applied, "; ")
-				if flip := b.Flips[i] != 0; flip != strings.Contains(text, "mirrored") || !strings.Contains(text, "crop") {
-					t.Errorf("applied is %q, flip %t", text, flip)
-				} else if flip {
-					mirrored++
-				}
-				for y := range height {
-					for x := range width {
-						from := x
-						if b.Flips[i] != 0 {
-							from = width - 1 - x
-						}
-						want := [3]uint8(b.Pixels[3*(16*(16*i+y)+from):])
-						if got := [3]uint8(p.Picture.Pix[3*(y*width+x):]); got != want {
-							t.Fatalf("epoch %d bag %d: pixel %d, %d is %v, want %v", epoch, bag, x, y, got, want)
-						}
-					}
-				}
-				if !reflect.DeepEqual(p.Labels, b.Targets[3*n:3*n+3]) {
-					t.Errorf("labels %v, want %v", p.Labels, b.Targets[3*n:3*n+3])
-				}
-			}
-		}
-	}
-	if mirrored == 0 {
-		t.Error("no bag is mirrored")
-	}
-}
-
-func TestPreview_OfWhatCannotBeShown(t *testing.T) {
-	c := &clips{frames: []int{1, 1, 1}, broken: map[[2]int]error{{1, 0}: ErrCorrupt}}
-	set, config := clipSet(t, c), augmentConfig()
-	set.Source = textured{c}
-	previews, err := mustLoader(t, set, config).Previews(t.Context())
-	check(t, err)
-	defer previews.Close()
-	if _, err := previews.Bag(1, 1); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a broken picture: %v", err)
-	}
-	if p, err := previews.Bag(1, 2); err != nil || p.Picture.Width == 0 {
-		t.Errorf("beside a broken picture: %v", err)
-	}
-	set.Source, set.Vectors, config.Augment = nil, vectors{c}, augment.Config{}
-	if _, err := mustLoader(t, set, config).Previews(t.Context()); err == nil {
-		t.Error("features are shown")
 	}
 }

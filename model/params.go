@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"nmn/kernels/tensor"
@@ -12,23 +11,15 @@ import (
 // Param is a named parameter with its gradient, on the device.
 type Param = param.Param
 
-// namesOf lists the names that a parameter has in files, the likeliest first: torchvision's, nmn's own, the
-// one of VGG's authors, which Caffe has, and timm's.
+// namesOf lists the names that a parameter has in files, the likeliest first: torchvision's, nmn's own and timm's.
 func namesOf(p *Param) []string {
 	all := []string{p.File}
-	add := func(name string) {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	add(p.Name)
-	if layer, ok := strings.CutPrefix(p.Name, "backbone."); ok {
-		add(layer)
+	if p.Name != p.File {
+		all = append(all, p.Name)
 	}
 	layer, kind, _ := strings.Cut(strings.TrimPrefix(p.Name, "head."), ".")
 	if timm, ok := map[string]string{"fc6": "pre_logits.fc1", "fc7": "pre_logits.fc2", "fc8": "head.fc"}[layer]; ok {
-		add(layer + "." + kind)
-		add(timm + "." + kind)
+		all = append(all, timm+"."+kind)
 	}
 	return all
 }

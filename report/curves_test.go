@@ -83,21 +83,6 @@ func TestCurves_NothingToDraw(t *testing.T) {
 	}
 }
 
-func TestLearningRateSweep_DrawsDecadesAndTheSuggestion(t *testing.T) {
-	var points []SweepPoint
-	for e := -5.0; e <= 1; e += .25 {
-		loss := 10 - e/2 + math.Exp(2*e)
-		points = append(points, SweepPoint{math.Pow(10, e), loss + .1, loss})
-	}
-	var b bytes.Buffer
-	check(t, LearningRateSweep(&b, points, 3.2e-3))
-	has(t, b.String(), "1e-5", "1e-2", "1e0", "suggested: 0.0032", "learning rate")
-	b.Reset()
-	if err := LearningRateSweep(&b, nil, 0); err != nil || strings.Contains(b.String(), "suggested") {
-		t.Errorf("of no step: %v", err)
-	}
-}
-
 // extremes are numbers that a training may well come to.
 var extremes = []float64{0, 1, -1, 25, 1e-320, 1e10, 3.2e38, 1e300, 1e308, -1e308, math.MaxFloat64, math.NaN(),
 	math.Inf(1), math.Inf(-1), 1 + 1e-15}

@@ -100,28 +100,24 @@ func (n NetName) IsResNet() bool { return slices.Contains(model.ResNets(), strin
 
 // NetConfig describes the net as changes to a known one; 0 and empty keep what that one has.
 type NetConfig struct {
-	Arch      NetName `yaml:"arch" help:"train this <net>"`
-	MIL       bool    `yaml:"mil" help:"treat cells of the score map as instances, joined by noisy-or"`
-	Width     float64 `yaml:"width" help:"multiply the channels of all hidden layers by this <factor>" range:"(0,16]"`
-	InputSize int     `yaml:"input_size" help:"resize pictures to this many <pixels>; 0 for the network's own" range:"[0,]"`
-	Depths    []int   `yaml:"depths,flow" help:"convolutions of each block, as <n,n,...>; empty for the network's own"`
-	Widths    []int   `yaml:"widths,flow" help:"channels of each block, as <n,n,...>; empty for the network's own"`
-	FC6       int     `yaml:"fc6" help:"<channels> of fc6; 0 for the network's own" range:"[0,]"`
-	FC7       int     `yaml:"fc7" help:"<channels> of fc7; 0 for the network's own" range:"[0,]"`
-	FC6Kernel int     `yaml:"fc6_kernel" help:"height and width of fc6 in <cells>; 0 for the network's own" range:"[0,]"`
-	FC6Pad    int     `yaml:"fc6_pad" help:"<cells> of padding around fc6; 0 for the network's own" range:"[0,]"`
-	Hidden    []int   `yaml:"hidden,flow" help:"mlp: widths of the hidden layers, as <n,n,...>; empty for a linear classifier"`
-	Dropout   float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units that dropout removes; -1 is the network's own" range:"[-1,1)"`
-	// Pixels says how wide the numbers are that VGG16 sees; residual nets see unit.
-	Pixels      PixelRange `yaml:"pixels" help:"<scale> of vgg16's input: unit for torchvision's weights, raw for Caffe's" values:"unit,raw"`
-	NoisePool   string     `yaml:"noise_pool" help:"<pooling> of the noise model's input features" values:"mean,max"`
-	NoiseDetach bool       `yaml:"noise_detach" help:"do not pass the noise model's gradient on to the features"`
+	Arch        NetName `yaml:"arch" help:"train this <net>"`
+	MIL         bool    `yaml:"mil" help:"treat cells of the score map as instances, joined by noisy-or"`
+	Width       float64 `yaml:"width" help:"multiply the channels of all hidden layers by this <factor>" range:"(0,16]"`
+	InputSize   int     `yaml:"input_size" help:"resize pictures to this many <pixels>; 0 for the network's own" range:"[0,]"`
+	Depths      []int   `yaml:"depths,flow" help:"convolutions of each block, as <n,n,...>; empty for the network's own"`
+	Widths      []int   `yaml:"widths,flow" help:"channels of each block, as <n,n,...>; empty for the network's own"`
+	FC6         int     `yaml:"fc6" help:"<channels> of fc6; 0 for the network's own" range:"[0,]"`
+	FC7         int     `yaml:"fc7" help:"<channels> of fc7; 0 for the network's own" range:"[0,]"`
+	FC6Kernel   int     `yaml:"fc6_kernel" help:"height and width of fc6 in <cells>; 0 for the network's own" range:"[0,]"`
+	FC6Pad      int     `yaml:"fc6_pad" help:"<cells> of padding around fc6; 0 for the network's own" range:"[0,]"`
+	Hidden      []int   `yaml:"hidden,flow" help:"mlp: widths of the hidden layers, as <n,n,...>; empty for a linear classifier"`
+	Dropout     float64 `yaml:"dropout" help:"<share> of fc6, fc7 or hidden units that dropout removes; -1 is the network's own" range:"[-1,1)"`
+	NoisePool   string  `yaml:"noise_pool" help:"<pooling> of the noise model's input features" values:"mean,max"`
+	NoiseDetach bool    `yaml:"noise_detach" help:"do not pass the noise model's gradient on to the features"`
 	// Weights is a file that the classifier starts from, empty for a random start. The last layer of files
-	// by other programs is left out, unless WeightsClassifier asks for it. WeightsChannels is the order of
-	// a picture's channels in it, empty for the order of its format.
-	Weights           string       `yaml:"weights" help:"start the classifier from this <file> of weights; .pth, .safetensors, .npz or .caffemodel"`
-	WeightsChannels   ChannelOrder `yaml:"weights_channels,omitempty" help:"channel <order> that net.weights expects; empty takes the usual one of its format" values:"rgb,bgr"`
-	WeightsClassifier bool         `yaml:"weights_classifier,omitempty" help:"take the last layer from net.weights too"`
+	// by other programs is left out, unless WeightsClassifier asks for it.
+	Weights           string `yaml:"weights" help:"start the classifier from this <file> of weights; .pth, .safetensors or .npz"`
+	WeightsClassifier bool   `yaml:"weights_classifier,omitempty" help:"take the last layer from net.weights too"`
 	// Backbone is a file of a pretrained net (package backbone) that features of the pictures are taken from, for the
 	// net mlp to learn; InputSize is that of its input then. BackboneLayer is empty for its usual layer.
 	Backbone      string      `yaml:"backbone,omitempty" help:"compute features once with this pretrained net, a <file> or name"`
@@ -146,27 +142,6 @@ func (n *NetConfig) hasBackboneOptions() bool {
 	return n.BackboneLayer != "" || n.BackboneResize != 0 || n.BackboneGELU != "" || n.BackboneHeads != 0 ||
 		len(n.BackboneMean)+len(n.BackboneDeviation) > 0
 }
-
-// ChannelOrder is the order of the channels of a picture in a file of weights.
-type ChannelOrder string
-
-// The orders of channels.
-const (
-	ChannelsRGB ChannelOrder = "rgb"
-	ChannelsBGR ChannelOrder = "bgr"
-)
-
-// PixelRange is how wide the numbers are that VGG16 sees.
-type PixelRange string
-
-// The ranges of pixels.
-const (
-	// PixelsUnit divides by the deviation over ImageNet: what torchvision's weights were trained with,
-	// and what He initialisation assumes. Without it a random start diverges at the paper's rate.
-	PixelsUnit PixelRange = "unit"
-	// PixelsRaw subtracts the mean alone: what the Caffe release of VGG16 was trained with.
-	PixelsRaw PixelRange = "raw"
-)
 
 // Resources is what a run computes with: it changes no result, or its last bits.
 type Resources struct {
@@ -210,7 +185,9 @@ func (n *NetConfig) Model(classes, width int, noise model.NoiseMode) model.Confi
 	case n.Arch.IsResNet():
 		m, _ = model.ResNet(string(n.Arch), classes, n.MIL) // it is one of them
 	}
-	if n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
+	if n.Arch == NetVGG16 {
+		// Torchvision's weights were trained with pixels divided by their deviation over ImageNet, and He initialisation
+		// assumes it: without it, a random start diverges at the paper's rate.
 		for i, deviation := range [3]float32{.229, .224, .225} { // of R, G, B, from 0 to 1
 			m.Scale[i] = 1 / (255 * deviation)
 		}

@@ -290,3 +290,15 @@ func TestMostInMemory_GoesByThePlan(t *testing.T) {
 		t.Errorf("%d bags of a million frames, %v", n, err)
 	}
 }
+
+// smallScenes is a run of a few scenes that takes a second.
+func smallScenes(t *testing.T, change func(*Config)) *Session {
+	t.Helper()
+	c := DefaultConfig()
+	err := Sources{Settings: settings(t, "arm=baseline", "recipe.form=paper", "data.train_size=512",
+		"data.validation_size=64", "data.test_size=64", "net.width=.5", "run.device=cpu", "run.threads=1",
+		"train.stage1_epochs=6", "train.stage2_epochs=1")}.Resolve(&c)
+	change(&c)
+	must(t, err)
+	return opened(t, c, Options{})
+}

@@ -46,7 +46,7 @@ func BaseConfig() Config {
 	return Config{
 		Arm:  recipe.FD,
 		Data: dataset.DefaultConfig(),
-		Net:  NetConfig{Width: 1, Dropout: -1, NoisePool: "mean", Pixels: PixelsUnit},
+		Net:  NetConfig{Width: 1, Dropout: -1, NoisePool: "mean"},
 		Run:  Resources{Device: "auto", Precision: tensor.Auto, Workers: 2, Prefetch: 4, LabelMemory: 512},
 	}
 }

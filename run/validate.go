@@ -42,8 +42,6 @@ func (c *Config) validateNames() error {
 		c.Net.Dropout > 0):
 		return fmt.Errorf("net.fc6, fc7, fc6_kernel, fc6_pad and dropout are for nets with layers fc6 and fc7; net.arch %s "+
 			"has one layer after its stages, fc: leave them out", c.Net.Arch)
-	case c.Net.Arch.IsResNet() && c.Net.Pixels == PixelsRaw:
-		return fmt.Errorf("net.pixels is raw, which Caffe's weights of vgg16 need; weights of %s need unit", c.Net.Arch)
 	case (c.Net.Arch == NetMLP) != (c.Data.Set == dataset.Features):
 		return fmt.Errorf("net.arch is %q and data.set is %q: the net mlp is for features (`data.features.train.features` "+
 			"FILE), the others are for pictures", c.Net.Arch, c.Data.Set)
@@ -54,9 +52,8 @@ func (c *Config) validateNames() error {
 			"net mlp has hidden layers (`net.hidden`)")
 	case c.Net.MIL && c.Net.Arch == NetMLP:
 		return errors.New("net.mil joins the cells of pictures: features have none; leave out `net.mil`")
-	case c.Net.Weights == "" && (c.Net.WeightsChannels != "" || c.Net.WeightsClassifier):
-		return errors.New("net.weights_channels and weights_classifier are for a file to start from: name one " +
-			"(`net.weights` FILE)")
+	case c.Net.Weights == "" && c.Net.WeightsClassifier:
+		return errors.New("net.weights_classifier is for a file to start from: name one (`net.weights` FILE)")
 	}
 	return nil
 }

@@ -73,10 +73,6 @@ type WeightLoader struct {
 // is known to have the same classes: ImageNet has as many classes as the paper has words, but they are others.
 func (l *WeightLoader) Load(net *model.Net, n *NetConfig, v *text.Vocabulary) error {
 	o := runweights.Options{Classifier: model.Unwanted}
-	if n.WeightsChannels != "" {
-		bgr := n.WeightsChannels == ChannelsBGR
-		o.BGR = &bgr
-	}
 	if n.WeightsClassifier {
 		o.Classifier = model.Required
 	} else if c, err := train.ReadCheckpoint(n.Weights); err == nil && SameClasses(c, v) == nil {
@@ -92,10 +88,6 @@ func (l *WeightLoader) Load(net *model.Net, n *NetConfig, v *text.Vocabulary) er
 		return nil
 	}
 	l.shown = true
-	if loaded.BGR && n.Arch == NetVGG16 && n.Pixels != PixelsRaw {
-		l.Log.Warn("weights for BGR, as Caffe's, expect pixels from which the mean alone was subtracted: add `net.pixels` "+
-			"raw", "file", n.Weights)
-	}
 	l.Notify(Message{Text: strings.TrimRight(loaded.Table, "\n")})
 	return nil
 }

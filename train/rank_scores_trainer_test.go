@@ -42,7 +42,7 @@ func scoredStages(t *testing.T, n int) []Options {
 		r := newRig()
 		r.source = func(s loader.Source) loader.Source { return films{s} }
 		r.mil, r.bags, r.validation, r.directory = true, 42, true, t.TempDir()
-		r.config.LearningRate, r.config.WeightDecay, r.config.Stage1Epochs = noRate, 0, 2
+		r.config.LearningRate, r.config.WeightDecay, r.config.Stage1Epochs = 1e-30, 0, 2 // a rate that changes no weight
 		r.config.EvaluateEpochs, r.config.EvaluateSteps, r.config.CheckpointSteps = 1, 4, 1
 		r.config.BatchSizeMIL = 5
 		o := r.options(t)

@@ -6,7 +6,6 @@ import "math"
 type Schedule struct {
 	config LearningRateConfig
 	total  int // steps of the stage; only the cosine needs it
-	sweep  *LearningRateSweep
 }
 
 // NewSchedule makes the schedule of a stage of total steps.
@@ -17,9 +16,6 @@ func NewSchedule(c LearningRateConfig, total int) Schedule { return Schedule{con
 //
 // In the warm-up of W steps, step s has s/W of the rate that the schedule alone would give.
 func (s Schedule) At(step int) float64 {
-	if s.sweep != nil {
-		return s.sweep.at(step)
-	}
 	c := s.config
 	rate := c.LearningRate
 	done := float64(step - 1)

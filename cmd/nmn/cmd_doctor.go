@@ -19,7 +19,6 @@ type doctorCommand struct {
 	sources sources
 	sample  int
 	output  string
-	sheet   string
 	asJSON  bool
 }
 
@@ -34,18 +33,15 @@ pictures, missing or constant features. It takes the same DATA and flags as nmn 
 Every finding has a weight (error, warning or note) and a fix. An error means that training
 would fail; the exit code is then 1. nmn train --dry-run estimates time and memory.
 
-It writes only --output and --augmentations, a page that shows pictures before and after the
-random changes of training. See docs/guide/doctor.md and docs/guide/augmentation.md.`),
-		Example: `  nmn doctor captions_train2014.json --images train2014 --sample 2000
-  nmn doctor tags.csv --images photos --augment strong --augmentations sheet.html`,
-		Args: oneData(p),
-		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, p, args) },
+It writes only --output. See docs/guide/doctor.md.`),
+		Example: `  nmn doctor captions_train2014.json --images train2014 --sample 2000`,
+		Args:    oneData(p),
+		RunE:    func(cmd *cobra.Command, args []string) error { return d.run(cmd, p, args) },
 	}
 	sourceFlags(cmd, &d.sources, run.Quick, run.Full)
 	look := under(cmd, "Check")
 	look.int(&d.sample, "sample", "decode only this many `pictures` of each split; 0 decodes all", "[0,]")
 	look.file(&d.output, "output", "write the report to this JSON `file`", "json")
-	look.file(&d.sheet, "augmentations", "write a page of augmented pictures to this `file`", "html")
 	look.bool(&d.asJSON, "json", "print the report as JSON")
 	d.sources.addTraining(cmd)
 	return cmd
@@ -62,7 +58,7 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(d.print(p, found), d.showAugmentations(cmd, p)); err != nil {
+	if err := d.print(p, found); err != nil {
 		return err
 	}
 	if n := doctor.Count(found.Findings, doctor.Error); n > 0 {
@@ -72,21 +68,6 @@ func (d *doctorCommand) run(cmd *cobra.Command, p *program, args []string) error
 		p.message(run.Message{Topic: "next", Text: fmt.Sprintf("nmn train %s: train on it", argument(args[0]))})
 	} else {
 		p.message(run.Message{Topic: "next", Text: "nmn train with the same data and settings"})
-	}
-	return nil
-}
-
-// showAugmentations writes the page of augmentations if --augmentations is given.
-func (d *doctorCommand) showAugmentations(cmd *cobra.Command, p *program) error {
-	if d.sheet == "" {
-		return nil
-	}
-	sheet, err := run.AugmentationSheet(cmd.Context(), &d.config, p.log)
-	if err != nil {
-		return err
-	}
-	if err := durable.Stream(d.sheet, 0o666, sheet.WriteHTML); err != nil {
-		return fmt.Errorf("doctor: cannot write the page of augmentations: %w", err)
 	}
 	return nil
 }

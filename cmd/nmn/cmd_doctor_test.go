@@ -83,31 +83,3 @@ func TestDoctor_InterruptWritesNothing(t *testing.T) {
 		t.Errorf("exit code %d, %q, %v", c.code, c.out, err)
 	}
 }
-
-func TestDoctor_ShowsAugmentations(t *testing.T) {
-	t.Parallel()
-	page := filepath.Join(t.TempDir(), "sheet.html")
-	args := tiny("doctor", "--arm", "baseline", "--set", "train.flip=true", "--augment", "strong", "--set",
-		"train.augment.mixup=0.4")
-	must(t, append(args, "--augmentations", page)...)
-	content := readBytes(t, page)
-	wantParts(t, string(content), "as it is", "epoch 5", "RandAugment 2,9", "crop ", " % itself, ", "mirrored",
-		"data:image/jpeg;base64,")
-	if n := strings.Count(string(content), "<img "); n != 8*6 {
-		t.Errorf("%d pictures, want 8 of 6 each", n)
-	}
-	again := filepath.Join(t.TempDir(), "again.html")
-	must(t, append(args, "--augmentations", again, "--set", "run.workers=1")...)
-	if same, err := os.ReadFile(again); err != nil || string(same) != string(content) {
-		t.Errorf("a second page differs: %v", err)
-	}
-}
-
-func TestDoctor_RefusesToShowWhatIsNot(t *testing.T) {
-	page := filepath.Join(t.TempDir(), "sheet.html")
-	c := call(t, tiny("doctor", "--set", "train.flip=false", "--augmentations", page)...)
-	wantCode(t, c, exitUsage, "nothing is augmented", "train.augment.random_crop.area")
-	if _, err := os.Stat(page); err == nil {
-		t.Error("a page is written")
-	}
-}

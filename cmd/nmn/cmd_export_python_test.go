@@ -286,7 +286,7 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
 		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
-		n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: true}
+		n := &run.NetConfig{Arch: run.NetVGG16, Weights: file, WeightsClassifier: true}
 		check(t, weights.Load(net, n, testVocabulary(t, 5)))
 		sameParams(t, source, net, func(string) bool { return true })
 	}

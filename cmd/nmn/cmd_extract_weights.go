@@ -14,7 +14,7 @@ import (
 
 func (c *extractCommand) weightsFlags(r group) {
 	r.file(&c.weights, "weights", "use this pretrained `net`, a file or a name of nmn weights",
-		"pth", "pt", "bin", "safetensors", "npz", "caffemodel")
+		"pth", "pt", "bin", "safetensors", "npz")
 	r.int(&c.about.Size, "input-size", "resize pictures to this many `pixels` for --weights")
 	pretrainedFlags(r, &c.about)
 	r.rare("gelu", "heads", "input-resize", "input-mean", "input-deviation")

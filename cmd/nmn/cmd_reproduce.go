@@ -78,7 +78,7 @@ docs/guide/reproduce.md.`),
 	d := under(cmd, "Data of the paper")
 	d.directory(&r.COCO, "coco", "read COCO 2014 from this `folder`")
 	d.directory(&r.MSRVTT, "msrvtt", "read MSR-VTT from this `folder`")
-	d.file(&r.Init, "init", "start from this `file` of VGG16 weights", "pth", "safetensors", "caffemodel")
+	d.file(&r.Init, "init", "start from this `file` of VGG16 weights", "pth", "safetensors")
 	r.jobs.declare(cmd)
 	res := under(cmd, "Run")
 	deviceFlags(res, &r.Run.Device, &r.Run.Threads)

@@ -24,9 +24,7 @@ type trainCommand struct {
 	restart bool
 	metrics metricsOptions
 	dryRun  bool
-	// findingRate searches for a learning rate instead of training.
-	findingRate bool
-	asJSON      bool
+	asJSON  bool
 
 	outcome *run.Outcome // nil if nothing was trained
 }
@@ -65,9 +63,6 @@ settings of a run. nmn config lists all settings; --set changes any of them.`),
 	r.directory(&t.runDir, "run-dir", "write the run to this `folder`")
 	r.bool(&t.restart, "restart", "remove the run in the folder and begin again")
 	r.bool(&t.dryRun, "dry-run", "check the data, estimate the time and stop")
-	r.bool(&t.findingRate, "find-learning-rate", "try rising learning rates, suggest one, draw "+
-		run.LearningRateSearchChart+" and stop")
-	r.excludes("dry-run", "find-learning-rate")
 	r.bool(&t.asJSON, "json", "write the result as JSON")
 	metricsFlags(r, &t.metrics)
 	ranksFlag(cmd)
@@ -86,7 +81,7 @@ func (t *trainCommand) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// train trains in the run folder. With --dry-run or --find-learning-rate it does that instead, and there is no outcome.
+// train trains in the run folder. With --dry-run there is no outcome.
 func (t *trainCommand) train(cmd *cobra.Command, _ []string) (err error) {
 	ctx := cmd.Context()
 	s, err := openWatched(ctx, t.program, t.config, t.metrics, keepsFeatures(t.program, t.runDir),
@@ -104,13 +99,6 @@ func (t *trainCommand) train(cmd *cobra.Command, _ []string) (err error) {
 	}
 	if err := s.Fits(); err != nil {
 		return err
-	}
-	if t.findingRate {
-		found, err := s.FindLearningRate(ctx, t.runDir)
-		if err != nil {
-			return err
-		}
-		return t.print(t.asJSON, found, "%s%s\n%s\n", withFlags(found.Text()), found.Table, found.Chart)
 	}
 	t.config.Data.ManifestOfClips = s.Config.Data.ManifestOfClips
 	t.outcome, err = s.Train(ctx, t.runDir)

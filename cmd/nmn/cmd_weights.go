@@ -28,14 +28,13 @@ func newWeights(p *program) *cobra.Command {
 		Short: "List, download and inspect pretrained weights",
 		Long: `List published weights that --backbone and --init take by name; nmn weights get NAME downloads
 one. With an argument, describe a file of weights or the last checkpoint of a run folder.`,
-		Annotations: details(`The list has size, licence and use. The description of a file (.pth, .safetensors, .npz,
-.caffemodel) has its format, and which tensors are which layers of VGG16 or of a ResNet, as
---init takes them. If they do not fit, it gives the reason. For a vision transformer it shows
-which one it is and how it needs pictures. Only names, types and shapes are read; nothing in a
-.pth file is run.`),
+		Annotations: details(`The list has size, licence and use. The description of a file (.pth, .safetensors, .npz) has
+its format, and which tensors are which layers of VGG16 or of a ResNet, as --init takes them.
+If they do not fit, it gives the reason. For a vision transformer it shows which one it is and
+how it needs pictures. Only names, types and shapes are read; nothing in a .pth file is run.`),
 		Example: `  nmn weights
   nmn weights get dinov2-small
-  nmn weights VGG_ILSVRC_16_layers.caffemodel --json`,
+  nmn weights resnet50.pth --json`,
 		Args: arguments(p, counted(0, 1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

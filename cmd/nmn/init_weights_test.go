@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"nmn/format/safetensors"
 	"nmn/kernels"
@@ -86,43 +83,6 @@ func tensorFile(t *testing.T, tensors ...safetensors.Tensor) string {
 	return written(t, "w.safetensors", b.Bytes())
 }
 
-func protoField(b []byte, n protowire.Number, content []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), content)
-}
-
-// caffeModel is the net as Caffe's releases have it: layers of the first form, four dimensions everywhere, BGR.
-func caffeModel(t *testing.T, net *model.Net) string {
-	t.Helper()
-	var file []byte
-	params := net.Params()
-	for i := 0; i < len(params); i += 2 {
-		_, layer, _ := strings.Cut(strings.TrimSuffix(params[i].Name, ".weight"), ".")
-		content := protoField(nil, 4, []byte(layer))
-		for _, p := range params[i : i+2] {
-			dims, values := []int{1, 1, 1, 1}, inFile(t, net, p)
-			shape := p.Shape
-			copy(dims[4-len(shape):], shape)
-			if layer == "conv1_1" && p == params[i] {
-				for filter := range slices.Chunk(values, 27) {
-					for cell := range 9 {
-						filter[cell], filter[18+cell] = filter[18+cell], filter[cell]
-					}
-				}
-			}
-			var blob, data []byte
-			for d, n := range dims {
-				blob = protowire.AppendVarint(protowire.AppendTag(blob, protowire.Number(d+1), protowire.VarintType), uint64(n))
-			}
-			for _, v := range values {
-				data = protowire.AppendFixed32(data, math.Float32bits(v))
-			}
-			content = protoField(content, 6, protoField(blob, 5, data))
-		}
-		file = protoField(file, 2, content)
-	}
-	return written(t, "VGG_ILSVRC_16_layers.caffemodel", file)
-}
-
 // sameParams counts the parameters that two nets have in common, and checks their names.
 func sameParams(t *testing.T, a, b *model.Net, want func(name string) bool) {
 	t.Helper()
@@ -161,16 +121,15 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 			}
 			return name + "." + kind, shape
 		}),
-		"caffe": caffeModel(t, source),
 	}
 	for from, file := range files {
 		t.Run(from, func(t *testing.T) {
 			for _, classifier := range []bool{false, true} {
 				net := newTestNet(t, narrowVGG(5), 2)
-				var messages, log bytes.Buffer
-				weights := &run.WeightLoader{Log: slog.New(slog.NewTextHandler(&log, nil)),
+				var messages bytes.Buffer
+				weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler),
 					Notify: func(m run.Message) { messages.WriteString(m.Text) }}
-				n := &run.NetConfig{Arch: run.NetVGG16, Pixels: run.PixelsUnit, Weights: file, WeightsClassifier: classifier}
+				n := &run.NetConfig{Arch: run.NetVGG16, Weights: file, WeightsClassifier: classifier}
 				check(t, weights.Load(net, n, testVocabulary(t, 5)))
 				sameParams(t, source, net, func(name string) bool {
 					return classifier || !strings.HasPrefix(name, "head.fc8")
@@ -182,10 +141,6 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 				}
 				if told := strings.Contains(table, "starts at random"); told == classifier {
 					t.Errorf("with --init-classifier=%t the table says\n%s", classifier, table)
-				}
-				if isCaffe := from == "caffe"; strings.Contains(log.String(), "`net.pixels` raw") != isCaffe ||
-					strings.Contains(table, "BGR") != isCaffe {
-					t.Errorf("BGR and raw pixels are for Caffe's weights; log %s\n%s", log.String(), table)
 				}
 			}
 		})

@@ -102,7 +102,7 @@ func checkResNet(t *testing.T, c resNetCase, folder string) {
 	net := newTestNet(t, config, 1)
 	for _, file := range []string{"net.pth", "net.safetensors"} {
 		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
-		n := &run.NetConfig{Arch: run.NetName(c.name), Pixels: run.PixelsUnit, Weights: filepath.Join(folder, file),
+		n := &run.NetConfig{Arch: run.NetName(c.name), Weights: filepath.Join(folder, file),
 			WeightsClassifier: true}
 		check(t, weights.Load(net, n, testVocabulary(t, 1000)))
 		worst := largestDifference(meanLogits(t, net, shape, x), want)

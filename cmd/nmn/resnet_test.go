@@ -70,7 +70,6 @@ func TestTrain_ResNetTellsWhatItLacks(t *testing.T) {
 	for want, args := range map[string][]string{
 		"dropout":        {"--set", "net.dropout=0.5"},
 		"leave them out": {"--set", "net.fc6=8"},
-		"need unit":      {"--set", "net.pixels=raw"},
 		"matches no parameter; names run from backbone.conv1.weight to head.fc.bias": {"--set",
 			"train.freeze=[\"head.fc8.*\"]"},
 		"resnet34, resnet50 or resnet101": {"--net", "resnet19"},

@@ -1,6 +1,6 @@
 // Package weights reads the weight files of trained networks: PyTorch's .pth, in the zip format and the one
-// before it, .safetensors, NumPy's .npz and Caffe's .caffemodel. Whatever the format, a File is named tensors
-// with types and shapes, whose elements are read one tensor at a time as float32.
+// before it, .safetensors and NumPy's .npz. Whatever the format, a File is named tensors with types and shapes,
+// whose elements are read one tensor at a time as float32.
 //
 // Files are treated as hostile. Opening one reads only names, types and places. Every number is checked
 // against the file before memory is taken, and errors name the file, the tensor and the byte. The pickles in

@@ -16,7 +16,6 @@ import (
 type File struct {
 	Format   string            // for messages: PyTorch, safetensors, ...
 	Metadata map[string]string // free text of a .safetensors file
-	BGR      bool              // pictures have the order blue, green, red, as in Caffe's networks
 
 	label  string // for messages
 	arrays []array
@@ -36,8 +35,7 @@ type array struct {
 
 type elements = func(dst []float32) error
 
-// Open opens a file of weights. The content shows its format; only a .caffemodel is recognised by its ending.
-// The caller must Close it.
+// Open opens a file of weights. The content shows its format. The caller must Close it.
 func Open(path string) (*File, error) {
 	osFile, err := input.OpenFile(path)
 	if err != nil {
@@ -52,8 +50,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Read opens a file of size bytes in r. name is for messages, and its ending marks a .caffemodel. Close does
-// nothing on it.
+// Read opens a file of size bytes in r. name is for messages. Close does nothing on it.
 func Read(r io.ReaderAt, size int64, name string) (*File, error) {
 	f, err := readFormat(r, size, strings.ToLower(filepath.Ext(name)))
 	if err == nil {
@@ -72,19 +69,16 @@ func readFormat(r io.ReaderAt, size int64, ending string) (*File, error) {
 		return nil, err
 	}
 	switch {
-	case ending == ".caffemodel":
-		return readCaffe(r, size)
 	case bytes.HasPrefix(start, []byte("PK")):
 		return readZip(r, size)
 	case isSafetensors(start): // before pickles, whose first bytes may be the first bytes of a length
 		return readSafetensors(r, size)
 	case len(start) > 1 && start[0] == pickleProto && start[1] < 6:
 		return readLegacyTorch(r, size)
-	case ending == ".h5" || ending == ".hdf5" || ending == ".onnx" || ending == ".bin":
+	case slices.Contains([]string{".h5", ".hdf5", ".onnx", ".bin", ".caffemodel"}, ending):
 		return nil, faultf("%s is not read: save the weights as .safetensors, .pth or .npz", ending)
 	}
-	return nil, faultf("it is none of PyTorch's .pth, .safetensors, NumPy's .npz and Caffe's .caffemodel (which is " +
-		"known by its ending)")
+	return nil, faultf("it is none of PyTorch's .pth, .safetensors and NumPy's .npz")
 }
 
 // isSafetensors reports whether a file begins as a .safetensors file does: with the length of a JSON object, of

@@ -1,9 +1,6 @@
 package augment
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Op is an operation of RandAugment: an index of randOperations.
 type Op int
@@ -21,35 +18,34 @@ const farthest = 150. / 331
 // randOperations are the operations in torchvision's order, by the names that papers use.
 var randOperations = [...]struct {
 	name     string
-	format   string                    // of the strength, for a description; empty if the operation has none
 	strength func(m magnitude) float64 // strength in the unit that apply takes
 	apply    func(w *Worker, v *view, strength float64)
 }{
-	{"Identity", "", none, func(*Worker, *view, float64) {}},
+	{"Identity", none, func(*Worker, *view, float64) {}},
 	// Pixels to the left for each row down, and up for each column to the right.
-	{"ShearX", " %+.2f", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, b: s, e: 1}) }},
-	{"ShearY", " %+.2f", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, d: s, e: 1}) }},
+	{"ShearX", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, b: s, e: 1}) }},
+	{"ShearY", shear, func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, d: s, e: 1}) }},
 	// Pixels to the right, and down.
-	{"TranslateX", " %+.0f px", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.width) * m.signed) },
+	{"TranslateX", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.width) * m.signed) },
 		func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, c: -s, e: 1}) }},
-	{"TranslateY", " %+.0f px", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.height) * m.signed) },
+	{"TranslateY", func(m magnitude) float64 { return math.Trunc(farthest * float64(m.height) * m.signed) },
 		func(w *Worker, v *view, s float64) { w.transform(v, affine{a: 1, e: 1, f: -s}) }},
 	// Degrees, against the clock.
-	{"Rotate", " %+.0f°", func(m magnitude) float64 { return 30 * m.signed },
+	{"Rotate", func(m magnitude) float64 { return 30 * m.signed },
 		func(w *Worker, v *view, s float64) { w.transform(v, rotation(s, v.width, v.height)) }},
 	// Factors: 1 changes nothing, 0 makes the picture black, grey, of its mean grey, and smooth.
-	{"Brightness", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { brightness(v, s) }},
-	{"Color", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { saturation(v, s) }},
-	{"Contrast", " ×%.2f", factor, func(_ *Worker, v *view, s float64) { contrast(v, s) }},
-	{"Sharpness", " ×%.2f", factor, func(w *Worker, v *view, s float64) { w.sharpness(v, s) }},
+	{"Brightness", factor, func(_ *Worker, v *view, s float64) { brightness(v, s) }},
+	{"Color", factor, func(_ *Worker, v *view, s float64) { saturation(v, s) }},
+	{"Contrast", factor, func(_ *Worker, v *view, s float64) { contrast(v, s) }},
+	{"Sharpness", factor, func(w *Worker, v *view, s float64) { w.sharpness(v, s) }},
 	// Bits of each colour that are kept, and the value from which colours are inverted.
-	{"Posterize", " to %.0f bits", func(m magnitude) float64 { return 8 - math.RoundToEven(4*m.share) },
+	{"Posterize", func(m magnitude) float64 { return 8 - math.RoundToEven(4*m.share) },
 		func(_ *Worker, v *view, s float64) { posterize(v, int(s)) }},
-	{"Solarize", " from %.0f", func(m magnitude) float64 { return 255 - 255*m.share },
+	{"Solarize", func(m magnitude) float64 { return 255 - 255*m.share },
 		func(_ *Worker, v *view, s float64) { solarize(v, s) }},
 	// Each colour is stretched to 0 to 255, or gets a flat histogram.
-	{"AutoContrast", "", none, func(_ *Worker, v *view, _ float64) { autoContrast(v) }},
-	{"Equalize", "", none, func(_ *Worker, v *view, _ float64) { equalize(v) }},
+	{"AutoContrast", none, func(_ *Worker, v *view, _ float64) { autoContrast(v) }},
+	{"Equalize", none, func(_ *Worker, v *view, _ float64) { equalize(v) }},
 }
 
 func none(magnitude) float64     { return 0 }
@@ -68,12 +64,4 @@ func (o Op) strength(of int, negative bool, width, height int) float64 {
 		m.signed = -m.share
 	}
 	return randOperations[o].strength(m)
-}
-
-// String is the operation with its strength.
-func (s Step) String() string {
-	if format := randOperations[s.Op].format; format != "" {
-		return s.Op.String() + fmt.Sprintf(format, s.Strength)
-	}
-	return s.Op.String()
 }

@@ -86,13 +86,7 @@ func vgg16(file *weights.File, o *Options, backend kernels.Backend) (*kind, erro
 	} else {
 		c.FC6, c.FC7, c.FC6Kernel = 1, 1, 1 // these layers are not read
 	}
-	pre := picture.TorchvisionPreprocessing()
-	if file.BGR { // Caffe's, from whose pixels the mean alone was subtracted
-		for i, mean := range c.Mean {
-			pre.Mean[i], pre.Deviation[i] = mean/255, 1./255
-		}
-	}
-	return ofModel("VGG16", c, pre, o, whole, file, backend)
+	return ofModel("VGG16", c, picture.TorchvisionPreprocessing(), o, whole, file, backend)
 }
 
 // ofModel is a net of package model. Its classifier is not needed.

@@ -13,7 +13,7 @@ from nmn import _arrays, _program
 
 __all__ = ["extract"]
 
-_WEIGHTS = (".safetensors", ".pth", ".pt", ".bin", ".npz", ".caffemodel")
+_WEIGHTS = (".safetensors", ".pth", ".pt", ".bin", ".npz")
 
 
 def extract(
@@ -36,7 +36,7 @@ def extract(
     ----------
     weights : str or path
         A file of a pretrained net (vision transformers of torchvision, timm, DINOv2 and CLIP, ResNets, VGG16:
-        `.safetensors`, `.pth`, `.npz`, `.caffemodel`), the name of published weights, such as ``dinov2-small``, that
+        `.safetensors`, `.pth`, `.npz`), the name of published weights, such as ``dinov2-small``, that
         ``nmn weights get`` has downloaded, or the folder or a checkpoint of a run of ``nmn train``.
     paths : str, path, sequence, array or Series
         A folder, whose pictures are sorted by name, or pictures, whose order is kept.

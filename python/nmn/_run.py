@@ -19,25 +19,6 @@ from nmn._errors import NmnError
 __all__ = ["Run"]
 
 
-class Figure:
-    """A drawing for notebooks.
-
-    Parameters
-    ----------
-    path
-        An SVG file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def _repr_svg_(self) -> str:
-        return self.path.read_text(encoding="utf-8")
-
-    def __repr__(self) -> str:
-        return f"Figure({str(self.path)!r})"
-
-
 class Page:
     """An HTML page. Notebooks show it in a frame, browsers open `path`.
 
@@ -164,11 +145,6 @@ class Run:
             arm = self.result.get("arm")
             raise NmnError(f"{self.folder}: the arm {arm} learns no noise rates; arm held-rates does")
         return _table(estimated if estimated.is_file() else self._file("q.csv"), index="class")
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """The drawings by their names, such as ``lr-finder``."""
-        return {path.stem: Figure(path) for path in sorted(self.folder.glob("*.svg"))}
 
     @property
     def page(self) -> Page:

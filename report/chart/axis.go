@@ -46,9 +46,6 @@ func (a Axis) step() float64 {
 // ticks returns at most six round numbers, with the decimals needed to distinguish them.
 func (a Axis) ticks() []tick {
 	step := a.step()
-	if a.Decades {
-		step = math.Ceil(step)
-	}
 	first := math.Ceil(a.Min/step - 1e-9)
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	var out []tick
@@ -57,11 +54,7 @@ func (a Axis) ticks() []tick {
 		if !(at <= a.Max+step*1e-9) {
 			break
 		}
-		label := number(at, decimals, step)
-		if a.Decades {
-			label = "1e" + strconv.FormatFloat(at, 'f', 0, 64)
-		}
-		out = append(out, tick{at, label})
+		out = append(out, tick{at, number(at, decimals, step)})
 	}
 	return out
 }

@@ -24,7 +24,6 @@ type Axis struct {
 	Label    string
 	Min, Max float64
 	Step     float64 // between ticks; 0 leaves it to the chart
-	Decades  bool    // numbers are exponents of ten, and their labels say so: 1e-3
 }
 
 // Mark is a line, or are signs of one kind.

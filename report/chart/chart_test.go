@@ -195,7 +195,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // Charts look as they looked: every place of every line and sign.
 func TestCharts_AreGolden(t *testing.T) {
 	bounds := sample()
-	bounds.X, bounds.Y = Axis{Label: "rate", Min: -4, Max: 1, Decades: true}, Axis{Label: "loss", Min: .5,
+	bounds.X, bounds.Y = Axis{Label: "rate", Min: -4, Max: 1}, Axis{Label: "loss", Min: .5,
 		Max: 3.5, Step: .5}
 	for name, c := range map[string]*Chart{"numbers": sample(), "bounds": bounds, "above": rowChart(true),
 		"beside": rowChart(false)} {

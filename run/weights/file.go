@@ -20,7 +20,6 @@ import (
 type File struct {
 	File        string            `json:"file"`
 	Format      string            `json:"format"`
-	BGR         bool              `json:"bgr"` // pictures go in as blue, green, red
 	Tensors     []weights.Tensor  `json:"tensors"`
 	VGG16       *model.LoadReport `json:"vgg16,omitempty"`
 	Misfit      string            `json:"misfit,omitempty"`
@@ -47,7 +46,7 @@ func Recognise(path string, about *backbone.Options) (f *File, err error) {
 		return nil, fmt.Errorf("cannot open the weights: %w", err)
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	f = &File{File: path, Format: file.Format, BGR: file.BGR}
+	f = &File{File: path, Format: file.Format}
 	f.Tensors = file.Tensors()
 	_, checkpoint := train.ReadCheckpoint(path)
 	f.Checkpoint = checkpoint == nil
@@ -100,11 +99,11 @@ func (f *File) matchTransformer(file *weights.File, about *backbone.Options) err
 func (f *File) Text(all string) string {
 	switch {
 	case f.VGG16 != nil:
-		return table(f.File, f.Format, len(f.Tensors), f.BGR, f.VGG16)
+		return table(f.File, f.Format, len(f.Tensors), f.VGG16)
 	case f.Transformer != nil:
 		return f.transformerTable()
 	case f.ResNet != nil:
-		return table(f.File, f.Format, len(f.Tensors), f.BGR, f.ResNet)
+		return table(f.File, f.Format, len(f.Tensors), f.ResNet)
 	}
 	const most = 100
 	var b strings.Builder

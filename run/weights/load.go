@@ -10,7 +10,6 @@ import (
 
 // Options say how a file is loaded.
 type Options struct {
-	BGR *bool // says whether its first layer is for pictures in blue, green and red; nil takes that of the file's format
 	// Classifier says whether the last layer is loaded too.
 	Classifier model.Need
 }
@@ -18,7 +17,6 @@ type Options struct {
 // Loaded describes a file that was loaded.
 type Loaded struct {
 	Format string
-	BGR    bool // it was for pictures in blue, green and red
 	Report model.LoadReport
 	Table  string // its layers, for people
 }
@@ -30,11 +28,6 @@ func Load(net *model.Net, path string, o Options) (l *Loaded, err error) {
 		return nil, fmt.Errorf("cannot open the weights: %w", err)
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	if o.BGR != nil {
-		if err := file.SetBGR(*o.BGR); err != nil {
-			return nil, fmt.Errorf("weights %s: %w", path, err)
-		}
-	}
 	report, err := net.LoadAs(file, func(q *model.Param) model.Need {
 		if net.IsClassifier(q) {
 			return o.Classifier
@@ -44,6 +37,6 @@ func Load(net *model.Net, path string, o Options) (l *Loaded, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("weights %s: %w", path, err)
 	}
-	return &Loaded{Format: file.Format, BGR: file.BGR, Report: report,
-		Table: table(path, file.Format, len(file.Names()), file.BGR, &report)}, nil
+	return &Loaded{Format: file.Format, Report: report,
+		Table: table(path, file.Format, len(file.Names()), &report)}, nil
 }

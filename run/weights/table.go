@@ -11,12 +11,9 @@ import (
 )
 
 // table lists for people what was taken from a file of weights, a line for each layer.
-func table(name, format string, tensors int, bgr bool, report *model.LoadReport) string {
+func table(name, format string, tensors int, report *model.LoadReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "weights %s: %s, %d tensors", visible.Line(name), format, tensors)
-	if bgr {
-		b.WriteString(", BGR turned into RGB")
-	}
 	if report.Arch != "" {
 		b.WriteString(", " + report.Arch)
 	}

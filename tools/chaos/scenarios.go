@@ -160,9 +160,6 @@ var scenarios = []scenario{
 		"--output-ids i.txt --device cpu --threads 1", []string{"vgg.safetensors", "pictures"}, "p.npy", "i.txt"),
 	writing("features", "features x.npy --labels y.csv --output f.safetensors --output-labels l.csv", features,
 		"f.safetensors", "l.csv"),
-	writing("find-learning-rate", "train --set data.features.train.features=x.npy --labels y.csv --arm baseline "+
-		"--find-learning-rate --run-dir ."+
-		tinyNet, features, "lr-finder.csv", "lr-finder.svg"),
 	writing("vocab", "vocab pictures/captions_train2014.json --vocab-size 50 --output v.txt", []string{"pictures"},
 		"v.txt"),
 	writing("vocab-captioner", "vocab --captioner spoken/captions.json --output v.txt", []string{"spoken"}, "v.txt"),
@@ -210,6 +207,4 @@ var scenarios = []scenario{
 	writing("export-npz", "export model --output m.npz", []string{"model"}, "m.npz"),
 	writing("doctor", "doctor --set data.features.train.features=x.npy --labels y.csv --output d.json",
 		features, "d.json"),
-	writing("doctor-augmentations", "doctor --preset scenes --set data.train_size=40 --set data.validation_size=0 --set "+
-		"data.test_size=1 --arm baseline --augment light --augmentations a.html", nil, "a.html"),
 }
