@@ -32,9 +32,9 @@ The file can be shared, and --noise takes it.`,
 		Annotations: details(`Statistics go to standard output: the number of missing and incorrect labels, for each label.
 --share replaces captions. --kind uniform replaces this share of each picture's captions, each by
 a caption of any other picture. similar takes captions of similar pictures, and pair takes them
-from one picture. uneven lets the share differ by picture, and shift gives this share of pictures
-all captions of the next one. With --kind flips, --missing, --incorrect or --flip-rates flip
-labels.`),
+from one picture. uneven lets the share differ by picture, content by what the picture's captions
+mention, and shift gives this share of pictures all captions of the next one. With --kind flips,
+--missing, --incorrect or --flip-rates flip labels.`),
 		Example: `  nmn noise captions_train2014.json --images train2014 --vocab vocab.txt \
     --share 0.4 --seed 7 --output noise40.jsonl.gz --statistics noise40.csv
   nmn noise scenes --kind flips --missing 0.3 --incorrect 0.1 --output flips.jsonl`,

@@ -394,7 +394,7 @@ func TestUsage_MistakesGiveExitCode2OnOneLine(t *testing.T) {
 		{[]string{"train", "--set", "data.vocabulary_size=-1"}, "vocabulary_size is -1"},
 		{[]string{"eval", "x", "--classes", "-1"}, "--classes is -1"},
 		{[]string{"noise", "--missing", "0.3"}, "--kind flips"},
-		{[]string{"noise", "--kind", "flips", "--share", "0.3"}, "--kind uniform, uneven, similar, pair or shift"},
+		{[]string{"noise", "--kind", "flips", "--share", "0.3"}, "--kind uniform, uneven, content, similar, pair or shift"},
 		{[]string{"noise", "--kind", "odd"}, "uniform"},
 		{[]string{"noise", "--kind", "uneven", "--share", "0"}, "above 0 and at most 1"},
 		{[]string{"train", "--set", "data.noise_kind=odd"}, "pair, shift, symmetric, asymmetric or instance"},

@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ import (
 //
 // For Uniform, Similar and Pair, share is the share of each bag's captions, and must be a whole number n of them.
 // With 5 captions per bag, n = 1, 2, 3, 4 give the 20, 40, 60 and 80 % cases of the paper. A bag with fewer than n
-// captions has all of them replaced. For Uneven and Shift, share is above 0 and at most 1.
+// captions has all of them replaced. For Uneven, Content and Shift, share is above 0 and at most 1.
 func ReplaceCaptions(s *loader.Set, kind Kind, share float64, seed uint64) (*Injection, error) {
 	if s.Captions == nil {
 		return nil, fmt.Errorf(
@@ -44,8 +45,11 @@ func ReplaceCaptions(s *loader.Set, kind Kind, share float64, seed uint64) (*Inj
 		return nil, err
 	}
 	draw.donors, draw.captions = &from, func(bag int) (int, error) { return len(s.Captions[bag]), nil }
-	if kind == Similar {
+	switch kind {
+	case Similar:
 		draw.similarity = newSimilarity(s)
+	case Content:
+		draw.chances = draw.byContent(s)
 	}
 	noise.Changes = make([]BagChanges, from.len())
 	parallel.Each(from.len(), func(rank int) {
@@ -70,6 +74,7 @@ type replacementDraw struct {
 	key        uint64
 	donors     *donors
 	similarity *similarity                // Similar
+	chances    []float64                  // Content: that a caption of the bag of a rank is replaced
 	captions   func(bag int) (int, error) // number of captions of a donor; called once for each replacement, in order
 }
 
@@ -96,7 +101,7 @@ func (d *replacementDraw) of(bag, own int) (BagChanges, error) {
 	stream := rng.New(d.key, bag)
 	draw := d.uniform
 	switch d.kind {
-	case Uneven:
+	case Uneven, Content:
 		draw = d.uneven
 	case Similar:
 		draw = d.similar
@@ -114,9 +119,12 @@ func (d *replacementDraw) uniform(stream *rng.Stream, bag, own int) ([]Replaceme
 	return d.replace(stream, d.slots(stream, own), func() int { return d.other(stream, bag) })
 }
 
-// uneven replaces each caption with a probability that it draws for the bag.
+// uneven replaces each caption with a probability that it draws for the bag, or that the bag has by its content.
 func (d *replacementDraw) uneven(stream *rng.Stream, bag, own int) ([]Replacement, error) {
 	p := betaOfMean(stream, d.share)
+	if d.chances != nil {
+		p = d.chances[d.donors.rank(bag)]
+	}
 	var slots []int
 	for slot := range own {
 		if stream.Float64() < p {
@@ -124,6 +132,31 @@ func (d *replacementDraw) uneven(stream *rng.Stream, bag, own int) ([]Replacemen
 		}
 	}
 	return d.replace(stream, slots, func() int { return d.other(stream, bag) })
+}
+
+// byContent gives the probabilities that uneven draws to the bags in the order of a sum over the words that their
+// captions mention. Each word has a random weight. So a net can see in a bag how noisy its labels are.
+func (d *replacementDraw) byContent(s *loader.Set) []float64 {
+	weights, stream := make([]float64, s.Vocabulary.Len()), rng.New(rng.Derive(d.key, "content"))
+	for word := range weights {
+		weights[word] = stream.Normal(0, 1)
+	}
+	n := d.donors.len()
+	order, sums, drawn, chances := ascending(n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for rank := range n {
+		bag := d.donors.at(rank)
+		for _, word := range mentioned(s.Captions[bag]) {
+			sums[rank] += weights[word]
+		}
+		own := rng.New(d.key, bag)
+		drawn[rank] = betaOfMean(&own, d.share)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sums[a], sums[b]) })
+	slices.Sort(drawn)
+	for at, rank := range order {
+		chances[rank] = drawn[at]
+	}
+	return chances
 }
 
 // similar replaces n captions, each by a random caption of the most similar of some random bags.

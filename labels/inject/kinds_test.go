@@ -103,6 +103,30 @@ func TestUneven_SharesDifferByBagAroundTheirMean(t *testing.T) {
 	}
 }
 
+// Bags of a topic mention the same words, so their shares lie close together. Over all bags, the shares are as uneven's.
+func TestContent_SharesFollowTheWordsOfTheBag(t *testing.T) {
+	s := topicSet(t, 4000)
+	spread := func(kind Kind) (mean, between float64) {
+		noise := mustDraw(t, s, kind, .4, 3)
+		var sums, bags [12]float64
+		for bag, captions := range s.Captions {
+			bags[topicOf(bag)] += float64(len(captions))
+		}
+		for _, change := range noise.Changes {
+			sums[topicOf(change.Bag)] += float64(len(change.Captions))
+		}
+		for topic := range sums {
+			between += math.Pow(sums[topic]/bags[topic]-.4, 2) / 12
+		}
+		return meanOf(replacedShares(s, noise)), between
+	}
+	uneven, chance := spread(Uneven)
+	mean, between := spread(Content)
+	if math.Abs(mean-uneven) > .01 || between < .1 || chance > .002 {
+		t.Errorf("shares of %.3f and %.3f, variances between topics %.4f and %.4f", mean, uneven, between, chance)
+	}
+}
+
 func TestSimilar_TakesCaptionsOfSimilarBags(t *testing.T) {
 	s := topicSet(t, 600)
 	noise := mustDraw(t, s, Similar, .4, 5)
@@ -205,7 +229,7 @@ func TestKinds_DependOnTheSeedAloneAndReadBack(t *testing.T) {
 	}
 	written := noiseText(t, mustDraw(t, s, Uneven, .3, 1))
 	for from, want := range map[string]string{
-		`"drawn":"uneven"`: `unknown way "odd", want uniform, uneven, similar, pair or shift`,
+		`"drawn":"uneven"`: `unknown way "odd", want uniform, uneven, content, similar, pair or shift`,
 		`"share":0.3`:      "a share of 7 of the captions",
 	} {
 		to := map[string]string{`"drawn":"uneven"`: `"drawn":"odd"`, `"share":0.3`: `"share":7`}[from]
@@ -231,9 +255,11 @@ func TestUniform_FileIsThatOfEarlierVersions(t *testing.T) {
 	}
 }
 
-func TestWithReplacedCaptions_RefusesSimilar(t *testing.T) {
-	if _, err := WithReplacedCaptions(t.Context(), raggedStream(t), Similar, .2, 1); err == nil ||
-		!strings.Contains(err.Error(), "raise `run.label_memory`") {
-		t.Errorf("error %v", err)
+func TestWithReplacedCaptions_RefusesKindsThatCompareAllBags(t *testing.T) {
+	for _, kind := range []Kind{Similar, Content} {
+		if _, err := WithReplacedCaptions(t.Context(), raggedStream(t), kind, .2, 1); err == nil ||
+			!strings.Contains(err.Error(), "raise `run.label_memory`") {
+			t.Errorf("%s: error %v", kind, err)
+		}
 	}
 }

@@ -16,6 +16,7 @@ type Kind string
 const (
 	Uniform Kind = "uniform" // the paper's: n captions of each bag, each from a random other bag
 	Uneven  Kind = "uneven"  // Uniform, but the share of each bag is drawn from Beta(share, 1-share)
+	Content Kind = "content" // Uneven, but the shares go to the bags by what their captions mention
 	Similar Kind = "similar" // n captions of each bag, each from the most similar of 60 random other bags
 	Pair    Kind = "pair"    // n captions of each bag, all from one random other bag
 	Shift   Kind = "shift"   // all captions of a share of the bags, from the next bag; the last bag's from the first
@@ -29,7 +30,7 @@ const (
 )
 
 // CaptionKinds lists the kinds that replace captions.
-func CaptionKinds() []Kind { return []Kind{Uniform, Uneven, Similar, Pair, Shift} }
+func CaptionKinds() []Kind { return []Kind{Uniform, Uneven, Content, Similar, Pair, Shift} }
 
 // IsZero reports whether files leave out the kind. A file that names no kind has the noise of the paper, Uniform.
 func (k Kind) IsZero() bool { return k == "" || k == Uniform }
@@ -47,6 +48,9 @@ func (k Kind) Remark() string {
 
 func (k Kind) replaces() bool { return slices.Contains(CaptionKinds(), k) }
 
+// all reports whether a draw needs the captions of all bags.
+func (k Kind) all() bool { return k == Similar || k == Content }
+
 // whole reports whether the share is a whole number of each bag's captions.
 func (k Kind) whole() bool { return k == Uniform || k == Similar || k == Pair }
 
@@ -60,8 +64,8 @@ var ErrOtherSet = errors.New("the noise belongs to another set")
 type Injection struct {
 	Kind Kind
 	Seed uint64
-	// Share is the share of captions that are replaced (all kinds but Flips): of each bag, or for Uneven and Shift
-	// the expected share of all bags.
+	// Share is the share of captions that are replaced (all kinds but Flips): of each bag, or for Uneven, Content
+	// and Shift the expected share of all bags.
 	Share float64
 	// Rates are the probabilities the flips were drawn with (Flips).
 	Rates labels.Rates

@@ -19,9 +19,7 @@ func newSimilarity(s *loader.Set) *similarity {
 		square: make([]float64, s.Vocabulary.Len())}
 	bags := 0.
 	for bag, captions := range s.Captions {
-		words := slices.Concat(captions...)
-		slices.Sort(words)
-		m.words[bag] = slices.Compact(words)
+		m.words[bag] = mentioned(captions)
 		for _, w := range m.words[bag] {
 			m.square[w]++
 		}
@@ -40,6 +38,13 @@ func newSimilarity(s *loader.Set) *similarity {
 		m.norm[bag] = math.Sqrt(m.norm[bag])
 	}
 	return m
+}
+
+// mentioned returns the words of captions, ascending and each once.
+func mentioned(captions [][]int32) []int32 {
+	words := slices.Concat(captions...)
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // of returns the cosine of two bags, 0 if one of them has no word that other bags lack.

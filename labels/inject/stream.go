@@ -37,10 +37,10 @@ func (d *donors) check(s *loader.Set) error {
 
 // WithReplacedCaptions is ReplaceCaptions and Injection.Apply for a set with Rows: it draws the same noise,
 // but only when a bag is read. It reads the labels once, to find the bags with captions to give.
-// Similar is refused, because it compares all bags.
+// Similar and Content are refused, because they compare all bags.
 func WithReplacedCaptions(ctx context.Context, s *loader.Set, kind Kind, share float64, seed uint64) (*loader.Set,
 	error) {
-	if kind == Similar {
+	if kind.all() {
 		return nil, setting.Errorf("data.noise_kind", "%s: `data.noise_kind` %s compares the captions of all samples, "+
 			"which do not fit into memory: raise `run.label_memory` or choose another kind", s.Name, kind)
 	}

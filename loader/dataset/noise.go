@@ -23,7 +23,7 @@ import (
 // NoiseConfig is noise that is injected into the training labels.
 type NoiseConfig struct {
 	Noise      float64     `yaml:"noise" help:"replace this <share> of each training picture's captions by captions of other pictures" range:"[0,1)"`
-	NoiseKind  inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric, instance (docs/guide/evaluation.md)" values:"uniform,uneven,similar,pair,shift,symmetric,asymmetric,instance"`
+	NoiseKind  inject.Kind `yaml:"noise_kind,omitempty" help:"how data.noise replaces captions, or one label a row: symmetric, asymmetric, instance (docs/guide/evaluation.md)" values:"uniform,uneven,content,similar,pair,shift,symmetric,asymmetric,instance"`
 	NoiseFile  string      `yaml:"noise_file" help:"apply the noise in this <file> of nmn noise instead of drawing noise"`
 	Flips      FlipLevel   `yaml:"flips" help:"flip labels with these probabilities, <missing:incorrect>; in training and validation"`
 	FlipSpread float64     `yaml:"flip_spread" help:"let the flip rates of a class differ from data.flips by at most this <share>" range:"[0,1)"`
