@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func tree(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// written are the files that a reproduction has written, without times.
+// written are the files that a reproduction has written, without times, and the digests of its nets.
 func written(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	seconds := regexp.MustCompile(`"seconds": [0-9.e+-]+`)
@@ -163,6 +164,9 @@ func written(t *testing.T, dir string) map[string]string {
 		}
 		check(t, err)
 		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
+	}
+	for _, path := range value(filepath.Glob(filepath.Join(dir, "*", "*", "*", "*", train.LastName)))(t) {
+		all[strings.TrimPrefix(path, dir)] = fmt.Sprintf("%x", sha256.Sum256(value(os.ReadFile(path))(t)))
 	}
 	return all
 }
