@@ -49,4 +49,4 @@ for recipe in "$out"/flips-*/seed-*/recipe; do
   "$NMN" audit --scores "$recipe/oof.csv" "${files[@]}" >"${recipe%/recipe}/audit-oof.json"
   "$NMN" audit --scores "$recipe/oof-noise.csv" --noise-rates "$recipe/rates.csv" "${files[@]}" >"${recipe%/recipe}/audit-noise.json"
 done
-go run ./tools/acceptance -seeds "$seeds" -set "$name" "$out" | tee "$out/acceptance.md"
+python3 bench/acceptance.py "$out" "$name" "$seeds" | tee "$out/acceptance.md"

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -63,14 +64,11 @@ func give(ctx context.Context, tasks chan<- task, chosen []scenario, c *settings
 func (l *lab) one(t task, c *settings, f *figures) error {
 	ref, err := l.reference(t.s)
 	if err != nil {
-		return scenarioError{t.s.name, err}
+		return fmt.Errorf("%s: %w", t.s.name, err)
 	}
 	random := source(c.seed, t.s.name, t.number)
 	drawn := t.s.draw(random, ref.calls, ref.saves)
 	if c.everyCall {
-		if t.s.ranks > 0 { // their calls come in another order each time
-			return nil
-		}
 		if t.number > ref.calls {
 			return nil
 		}
@@ -83,11 +81,3 @@ func (l *lab) one(t task, c *settings, f *figures) error {
 	f.add(result)
 	return nil
 }
-
-type scenarioError struct {
-	name string
-	error
-}
-
-func (e scenarioError) Error() string { return e.name + ": " + e.error.Error() }
-func (e scenarioError) Unwrap() error { return e.error }

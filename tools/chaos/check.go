@@ -23,7 +23,7 @@ func (t *trial) checkEnd() {
 	if e.hung {
 		return
 	}
-	if e.code >= 0 && !slices.Contains(documented, e.code) && t.f.Kind != killedRank {
+	if e.code >= 0 && !slices.Contains(documented, e.code) {
 		t.lose("%v, which is not documented: %s", e, e.stderr)
 	}
 	switch t.f.Kind {
@@ -55,7 +55,7 @@ func (t *trial) checkEnd() {
 		t.checkSaved()
 	}
 	// A command that reports success has written everything.
-	if e.code == 0 && !t.mixed && t.f.Kind != raced && t.f.Kind != unheard {
+	if e.code == 0 && t.f.Kind != raced && t.f.Kind != unheard {
 		if err := t.compare("after exit code 0"); err != nil {
 			t.lose("%v", err)
 		}

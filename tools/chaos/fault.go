@@ -13,29 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kinds of faults.
+// kind is a kind of faults.
+type kind string
+
+// The kinds of faults, as tables name them.
 const (
-	killed     = "kill"      // SIGKILL at a call, a write half made or not at all
-	killedLate = "kill-time" // SIGKILL at a random time
-	signalled  = "signal"    // SIGINT, SIGTERM, SIGHUP or SIGUSR1
-	twice      = "signals"   // two of them
-	unheard    = "pipe"      // standard output or standard error is closed
-	failsOnce  = "once"      // one call fails
-	failsShort = "passing"   // calls fail for some milliseconds
-	failsOn    = "lasting"   // calls fail until the program ends
-	filled     = "full"      // the disk is full for some milliseconds, from a save of a checkpoint on
-	halved     = "short"     // writes take half of what they are given
-	delayed    = "delay"     // calls are slow
-	raced      = "two"       // a second process does the same
-	changed    = "changed"   // killed, then an input is another one
-	touched    = "touched"   // killed, then files claim another age
-	damaged    = "damaged"   // killed, then a checkpoint is cut, or a bit of it flips
-	killedRank = "rank"      // one of several ranks is killed, or mpirun, once or more; other numbers of ranks go on
+	killed     kind = "killed at one system call, with half of a write made or none"
+	killedLate kind = "killed at a random time"
+	signalled  kind = "interrupt, hangup, termination or a scheduler's warning"
+	twice      kind = "two signals, one soon after the other"
+	unheard    kind = "standard output or standard error is closed"
+	failsOnce  kind = "one call fails (disk full, input/output error, quota, read-only, too many files)"
+	failsShort kind = "calls fail for a moment"
+	failsOn    kind = "calls fail until the end"
+	filled     kind = "the disk is full for a moment while a checkpoint is saved"
+	halved     kind = "writes take half of what they are given"
+	delayed    kind = "a slow disk"
+	raced      kind = "two processes do the same at once"
+	changed    kind = "killed, and data changed before it goes on"
+	touched    kind = "killed, and the times of data files changed"
+	damaged    kind = "killed, and the last checkpoint cut or a bit of it flipped"
 )
 
 // fault is an event that happens to a command, and its time.
 type fault struct {
-	Kind string
+	Kind kind
 	At   int           // call
 	Over int           // further calls, for a lasting fault
 	For  time.Duration // for a fault that lasts for a time
@@ -47,40 +49,11 @@ type fault struct {
 	Half bool
 	// Share of the time of the undisturbed run, or of a file, from 0 to 1.
 	Share float64
-	// Times is how often something is killed, or which save of a checkpoint it is.
-	Times int
+	Times int    // the save of the checkpoint that a full disk begins with
 	File  string // the checkpoint
 	// Other means the other one of two ways: standard error for unheard, a bit for damaged, a file that is older for
 	// touched.
 	Other bool
-}
-
-func (f fault) String() string {
-	s := fmt.Sprintf("%s at call %d", f.Kind, f.At)
-	switch f.Kind {
-	case killedLate, raced:
-		s = fmt.Sprintf("%s after %.0f %% of the time", f.Kind, 100*f.Share)
-	case signalled, twice:
-		s += fmt.Sprintf(", %v", f.Signals)
-	case killedRank:
-		s = fmt.Sprintf("%s or mpirun killed, %d times", f.Kind, f.Times)
-	case unheard:
-		s = fmt.Sprintf("%s: %s is closed", f.Kind, map[bool]string{false: "stdout", true: "stderr"}[f.Other])
-	case failsOnce, failsOn:
-		s += ", " + unix.ErrnoName(f.Errno)
-	case filled:
-		s = fmt.Sprintf("%s, %s for %v, from save %d of %s on", f.Kind, unix.ErrnoName(f.Errno), f.For, f.Times, f.File)
-	case failsShort:
-		s += fmt.Sprintf(", %s for %v", unix.ErrnoName(f.Errno), f.For)
-	case halved, delayed:
-		s += fmt.Sprintf(" and the %d after it", f.Over)
-	case damaged:
-		s += fmt.Sprintf(", then %s", map[bool]string{false: "cut", true: "a bit flips"}[f.Other])
-	}
-	if f.Half {
-		s += ", half of a write is made"
-	}
-	return s
 }
 
 // source makes the random numbers of fault number n of a scenario.
@@ -92,10 +65,7 @@ func source(seed uint64, scenario string, n int) *rand.Rand {
 
 // draw chooses a fault for a command that makes a number of calls, and saves each checkpoint a number of times.
 func (s scenario) draw(r *rand.Rand, calls int, saves map[string]int) fault {
-	if s.ranks > 0 {
-		return drawKind(r, killedRank, calls)
-	}
-	kinds := []string{killed, killed, killed, killedLate, signalled, signalled, twice, unheard, failsOnce, failsOnce,
+	kinds := []kind{killed, killed, killed, killedLate, signalled, signalled, twice, unheard, failsOnce, failsOnce,
 		failsShort, failsShort, failsOn, failsOn, halved, delayed, raced}
 	if len(s.data) > 0 {
 		kinds = append(kinds, changed, changed, touched)
@@ -115,20 +85,18 @@ func (s scenario) draw(r *rand.Rand, calls int, saves map[string]int) fault {
 	return f
 }
 
-func drawKind(r *rand.Rand, kind string, calls int) fault {
-	f := fault{Kind: kind, At: 1 + r.IntN(max(1, calls)), Over: 1 + r.IntN(20), Share: r.Float64(), Other: r.IntN(2) == 0,
+func drawKind(r *rand.Rand, of kind, calls int) fault {
+	f := fault{Kind: of, At: 1 + r.IntN(max(1, calls)), Over: 1 + r.IntN(20), Share: r.Float64(), Other: r.IntN(2) == 0,
 		For: time.Duration(10+r.IntN(400)) * time.Millisecond}
 	f.Errno = []unix.Errno{unix.ENOSPC, unix.ENOSPC, unix.EIO, unix.EDQUOT, unix.EROFS, unix.EMFILE}[r.IntN(6)]
 	signals := []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1}
 	f.Signals = []unix.Signal{signals[r.IntN(len(signals))]}
 	half := r.IntN(2) == 0
-	switch kind {
+	switch of {
 	case killed, failsOnce, failsOn:
 		f.Half = half
 	case twice:
 		f.Signals = append(f.Signals, f.Signals[0])
-	case killedRank:
-		f.Times = 1 + r.IntN(3)
 	case changed, touched, damaged:
 		// late, so that there is something to damage; or after the end
 		f.At = calls/2 + r.IntN(max(1, calls/2+calls/10))
@@ -149,24 +117,4 @@ func canFail(errno unix.Errno, name string, takesSpace, syncs bool) bool {
 		return name == "openat"
 	}
 	return false
-}
-
-// meaning describes each kind of fault.
-var meaning = map[string]string{
-	killed:     "killed at one system call, with half of a write made or none",
-	killedLate: "killed at a random time",
-	signalled:  "interrupt, hangup, termination or a scheduler's warning",
-	twice:      "two signals, one soon after the other",
-	unheard:    "standard output or standard error is closed",
-	failsOnce:  "one call fails (disk full, input/output error, quota, read-only, too many files)",
-	failsShort: "calls fail for a moment",
-	failsOn:    "calls fail until the end",
-	filled:     "the disk is full for a moment while a checkpoint is saved",
-	halved:     "writes take half of what they are given",
-	delayed:    "a slow disk",
-	raced:      "two processes do the same at once",
-	changed:    "killed, and data changed before it goes on",
-	touched:    "killed, and the times of data files changed",
-	killedRank: "a rank of MPI or mpirun killed, and another number of ranks goes on",
-	damaged:    "killed, and the last checkpoint cut or a bit of it flipped",
 }

@@ -23,7 +23,6 @@ import (
 // lab runs commands of scenarios, each in a folder of its own.
 type lab struct {
 	program, dir string
-	mpi          mpi
 	keep         bool
 	leave        time.Duration // as in inject.Options
 	mutex        sync.Mutex
@@ -60,14 +59,12 @@ func (l *lab) reference(s scenario) (*reference, error) {
 
 func (l *lab) refer(s scenario, r *reference) error {
 	folder := filepath.Join(l.dir, "reference-"+s.name)
-	if s.ranks == 0 { // with other numbers of ranks the weights are compared
-		defer os.RemoveAll(folder)
-	}
+	defer os.RemoveAll(folder)
 	if err := s.lay(filepath.Join(l.dir, "inputs"), filepath.Join(folder, "work")); err != nil {
 		return err
 	}
 	begun := time.Now()
-	end, err := l.run(folder, s.command(), disturbance{ranks: s.ranks}, 10*time.Minute)
+	end, err := l.run(folder, s.command(), disturbance{}, 10*time.Minute)
 	if err != nil {
 		return err
 	}
@@ -87,13 +84,8 @@ func (l *lab) refer(s scenario, r *reference) error {
 
 // disturbance is the fault that happens to one command.
 type disturbance struct {
-	judge *judge // nil for none
-	// kill is the time after which to kill; 0 for never. Of several ranks victim is the one that is killed,
-	// or -1 for mpirun.
-	kill   time.Duration
-	victim int
-	// ranks is how many ranks of MPI run the command; 0 for a single process.
-	ranks int
+	judge *judge        // nil for none
+	kill  time.Duration // time after which to kill; 0 for never
 	// deaf is the stream without a reader: 1 or 2.
 	deaf int
 	// lines of it are read before.
@@ -146,7 +138,7 @@ func (l *lab) start(folder string, args []string, d disturbance) (*running, erro
 	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "tmp"), 0o777), os.Mkdir(r.folder, 0o777)); err != nil {
 		return nil, err
 	}
-	cmd := l.command(args, d.ranks)
+	cmd := exec.Command(l.program, args...)
 	cmd.Dir = filepath.Join(folder, "work")
 	cmd.Env = append(cmd.Environ(), r.mark, "TMPDIR="+filepath.Join(folder, "tmp"), "GOTRACEBACK=all")
 	for i, stream := range []string{"stdout", "stderr"} {
@@ -210,9 +202,7 @@ func (r *running) wait(d disturbance, limit time.Duration) (ending, error) {
 		case err = <-ended:
 			waiting = false
 		case <-killing:
-			if d.ranks == 0 || d.victim < 0 || !killRank(r.process.Cmd.Process.Pid, d.victim) {
-				_ = r.process.Signal(unix.SIGKILL)
-			}
+			_ = r.process.Signal(unix.SIGKILL)
 		case <-late:
 			e.hung = true
 			_ = r.process.Signal(unix.SIGQUIT) // prints its goroutines

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -78,20 +77,15 @@ func (c *settings) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, mpi := withRanks(chosen, dir)
-	if len(chosen) == 0 {
-		return errors.New("no scenario is left")
-	}
 	fmt.Printf("seed %d, %d scenarios, inputs made in %.0f s\n", c.seed, len(chosen), time.Since(begun).Seconds())
-	l := &lab{program: program, mpi: mpi, dir: dir, keep: c.keep != "", references: map[string]*reference{}}
+	l := &lab{program: program, dir: dir, keep: c.keep != "", references: map[string]*reference{}}
 	f := newFigures(c)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.minutes*float64(time.Minute)))
 	defer cancel()
 	err = l.all(ctx, chosen, c, f)
-	f.Minutes = time.Since(begun).Minutes()
 	f.print()
-	if err == nil && f.Lost > 0 {
-		err = fmt.Errorf("%d of %d faults lost something", f.Lost, f.Tried)
+	if err == nil && f.all.lost > 0 {
+		err = fmt.Errorf("%d of %d faults lost something", f.all.lost, f.all.tried)
 	}
 	return err
 }

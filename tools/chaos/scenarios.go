@@ -18,8 +18,6 @@ type scenario struct {
 	runs []string
 	// data are inputs that a run has learned from: when they change, it must not continue.
 	data []string
-	// ranks is how many ranks of MPI run the command together; 0 for a single process.
-	ranks int
 	// program is another program that the command starts.
 	program string
 	// appended are files that grow by lines. The last line of an interrupted one may be cut.
@@ -67,13 +65,6 @@ func training(name, args string, needs, data []string) scenario {
 		runs: []string{"run", "run/stage1"}}
 }
 
-// trainingOnRanks is training on this number of ranks of MPI.
-func trainingOnRanks(ranks int, name, args string) scenario {
-	s := training(name, args, nil, nil)
-	s.ranks = ranks
-	return s
-}
-
 func writing(name, args string, needs []string, outputs ...string) scenario {
 	return scenario{name: name, args: args, needs: needs, outputs: outputs}
 }
@@ -109,8 +100,6 @@ var scenarios = []scenario{
 	training("video-clips", "--preset moving-scenes --set data.clips=moving --vocab moving/vocabulary.txt --mil --arm "+
 		"baseline --epochs 2 --set train.batch_size_mil=4 --set net.width=0.5 --device cpu --threads 1", []string{"moving"},
 		[]string{"moving/labels.jsonl"}),
-	trainingOnRanks(2, "ranks", "--arm nmn-fd --set recipe.form=paper --epochs 3 --batch-size 8 --set train.optimizer=sgd"+
-		tinyPictures),
 	{
 		name: "caption-train", args: "caption train --features spoken/truth.npy --clips spoken/truth.csv --captions" +
 			" spoken/captions.json --run-dir run --epochs 4" + tinyCaptioner + often,

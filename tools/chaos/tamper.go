@@ -91,7 +91,12 @@ func (t *trial) damage() error {
 		t.Missed = true // there was none yet, or it was no longer needed
 		return nil
 	}
-	if sameFile(path, filepath.Join(filepath.Dir(path), previousName)) {
+	previous := filepath.Join(filepath.Dir(path), previousName)
+	last, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if before, err := os.Stat(previous); err == nil && os.SameFile(last, before) {
 		t.Missed = true // killed between the two calls, while both names belong to one file
 		return nil
 	}
@@ -114,7 +119,6 @@ func (t *trial) damage() error {
 	if t.end.code == 0 {
 		return nil // it recovered by itself: the results are compared in the end
 	}
-	previous := filepath.Join(filepath.Dir(path), previousName)
 	switch {
 	case !strings.Contains(t.end.stderr, name):
 		t.lose("the message does not name %s: %s", name, t.end.stderr)
@@ -130,13 +134,4 @@ func (t *trial) damage() error {
 		}
 	}
 	return nil
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }

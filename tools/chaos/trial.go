@@ -16,17 +16,12 @@ import (
 
 // trial is one fault that happens to one scenario.
 type trial struct {
-	Scenario string
 	Number   int
-	Kind     string
-	What     string
 	Commands []string
 	Missed   bool     // the command ended before
 	Lost     []string // what was promised and did not hold
 
 	lab    *lab
-	ranks  int  // of the command that runs next
-	mixed  bool // it was run by another number of ranks than the reference
 	s      scenario
 	f      fault
 	ref    *reference
@@ -42,8 +37,7 @@ func (l *lab) try(s scenario, number int, f fault, random *rand.Rand) (*trial, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	t := &trial{Scenario: s.name, Number: number, Kind: f.Kind, What: f.String(), lab: l, ranks: s.ranks, s: s, f: f,
-		ref: ref, random: random,
+	t := &trial{Number: number, lab: l, s: s, f: f, ref: ref, random: random,
 		folder: filepath.Join(l.dir, fmt.Sprintf("%s-%d", s.name, number))}
 	defer func() {
 		if !l.keep || len(t.Lost) == 0 {
@@ -76,26 +70,25 @@ func (t *trial) happen() error {
 	if err != nil {
 		return err
 	}
-	if t.random.IntN(4) == 0 && t.s.ranks == 0 {
+	if t.random.IntN(4) == 0 {
 		before := fault{Kind: killed, At: 1 + t.random.IntN(max(1, t.ref.calls))}
 		t.judge = &judge{fault: before}
 		if err := t.run(t.s.command(), disturbance{judge: t.judge}); err != nil {
 			return err
 		}
 	}
-	switch t.f.Kind {
-	case raced:
+	if t.f.Kind == raced {
 		err = t.race()
-	case killedRank:
-		err = t.killRanks()
-	default:
+	} else {
 		err = t.disturb()
 	}
 	if err != nil {
 		return err
 	}
 	t.checkEnd()
-	t.checkOld(old)
+	if err := t.checkOld(old); err != nil {
+		return err
+	}
 	switch t.f.Kind {
 	case changed, touched:
 		err = t.tamperWithData()
@@ -112,8 +105,7 @@ func (t *trial) run(args []string, d disturbance) (err error) {
 	if err := t.empty(); err != nil {
 		return err
 	}
-	t.Commands = append(t.Commands, started(t.ranks)+strings.Join(args, " "))
-	d.ranks = t.ranks
+	t.Commands = append(t.Commands, "nmn "+strings.Join(args, " "))
 	t.end, err = t.lab.run(t.folder, args, d, t.ref.limit())
 	switch {
 	case err != nil:
@@ -225,9 +217,6 @@ func (t *trial) finish() error {
 		t.lose("it cannot go on: %v: %s", t.end, t.end.stderr)
 		return nil
 	}
-	if t.mixed {
-		return t.compareMixed()
-	}
 	if len(t.s.runs) > 0 && string(timeless(".md", []byte(t.end.stdout))) != string(timeless(".md",
 		[]byte(t.ref.stdout))) {
 		t.lose("standard output differs from an undisturbed run:\n%s", t.end.stdout)
@@ -267,24 +256,31 @@ func (t *trial) placeOld() (map[string]bool, error) {
 
 const oldContent = "what was here before\n"
 
-// checkOld looks at the files that were there before.
-func (t *trial) checkOld(old map[string]bool) {
-	for name := range old {
+// checkOld looks at the files that were there before, and at those that the fault has left: an output is the old one
+// or the new one, and all others are whole.
+func (t *trial) checkOld(old map[string]bool) error {
+	now, err := readTree(t.work())
+	if err != nil {
+		return err
+	}
+	for _, name := range t.s.outputs {
 		content, err := os.ReadFile(filepath.Join(t.work(), name))
-		if err != nil {
+		switch {
+		case old[name] && err != nil:
 			t.lose("%s was there and cannot be read: %v", name, err)
-		} else if string(content) != oldContent {
-			delete(old, name) // a new one, which must be whole
+		case err == nil && now[name] != t.ref.tree[name] && !(old[name] && string(content) == oldContent):
+			t.lose("after the fault: %s is neither what was there before nor what an undisturbed run writes", name)
 		}
 	}
 	// If a write to a log has failed, part of its line may be there. The next line must be whole.
 	torn := t.f.Errno != 0 && t.judge != nil && t.judge.failed()
 	for _, line := range broken(t.work(), t.s.appends) {
 		name, _, _ := strings.Cut(line, " ")
-		if !old[name] && !(torn && t.s.appends(name)) {
+		if !slices.Contains(t.s.outputs, name) && !(torn && t.s.appends(name)) {
 			t.lose("after the fault: %s", line)
 		}
 	}
+	return nil
 }
 
 // appends reports whether a file grows by lines.

@@ -53,7 +53,7 @@ func TestTry_TellsCarelessFromCareful(t *testing.T) {
 		lost         string // part of its message; empty if nothing is lost
 	}{
 		{"careful, killed", careful, fault{Kind: killed, At: 3}, ""},
-		{"in place, killed", `echo '{"a": 1}' > out.json`, fault{Kind: killed, At: 2, Half: true}, "out.json is not whole"},
+		{"in place, killed", `echo '{"a": 1}' > out.json`, fault{Kind: killed, At: 2, Half: true}, "out.json is neither"},
 		{"in place, disk full", `echo '{"a": 1}' > out.json || exit 0`, fault{Kind: failsOnce, At: 2, Errno: unix.ENOSPC},
 			"out.json differs"},
 		{"silent about a full disk", `echo '{"a": 1}' > out.json 2>/dev/null || exit 1`,
@@ -119,14 +119,12 @@ func TestReference_FindsWhatIsNotSynced(t *testing.T) {
 	}
 }
 
-func TestFigures_CountByKindAndScenario(t *testing.T) {
+func TestFigures_CountByKind(t *testing.T) {
 	f := newFigures(&settings{seed: 3})
-	f.add(&trial{Scenario: "a", Kind: killed})
-	f.add(&trial{Scenario: "b", Kind: killed, Lost: []string{"all"}})
-	f.add(&trial{Scenario: "a", Kind: delayed, Missed: true})
-	two, one, lost := count{Tried: 2, Survived: 1, Lost: 1}, count{Tried: 1, Survived: 1}, count{Tried: 1, Lost: 1}
-	if f.count != two || *f.Kinds[killed] != two || *f.Scenarios["a"] != one || *f.Scenarios["b"] != lost ||
-		f.Missed != 1 || len(f.Kinds) != 1 {
+	f.add(&trial{f: fault{Kind: killed}})
+	f.add(&trial{f: fault{Kind: killed}, Lost: []string{"all"}})
+	f.add(&trial{f: fault{Kind: delayed}, Missed: true})
+	if two := (count{tried: 2, lost: 1}); f.all != two || f.kinds[killed] != two || f.missed != 1 || len(f.kinds) != 1 {
 		t.Errorf("%+v", f)
 	}
 }
