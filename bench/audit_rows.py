@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Holds what nmn audit says of rows, classes and neighbours against cleanlab.
+"""Holds what nmn audit says of rows and classes against cleanlab.
 
   pip install cleanlab scikit-learn
   python bench/audit_rows.py ./nmn
 
 On scikit-learn's digits with a fifth of the labels changed: the confident joint, what confident learning flags, average
-precision by self-confidence and by normalised margin, which must be those of cleanlab, and what the posterior finds; outliers,
-near-duplicates and distances, which must be those of cleanlab's rules on exact neighbours; and the quality of rows of several
+precision by self-confidence and by normalised margin, which must be those of cleanlab, and what the posterior finds; and the quality of rows of several
 labels, which must be cleanlab's aggregate of the posteriors. Ends with status 1 where anything differs.
 """
 import csv
@@ -18,8 +17,6 @@ from pathlib import Path
 
 import numpy as np
 from cleanlab.count import compute_confident_joint
-from cleanlab.datalab.internal.issue_manager.duplicate import NearDuplicateIssueManager
-from cleanlab.datalab.internal.issue_manager.outlier import OutlierIssueManager
 from cleanlab.filter import find_label_issues
 from cleanlab.internal.multilabel_scorer import exponential_moving_average
 from cleanlab.rank import get_normalized_margin_for_each_label, get_self_confidence_for_each_label
@@ -27,7 +24,6 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -57,11 +53,9 @@ def digits(at):
     z[flip] = np.where(rng.random(flip.sum()) < .6, (y[flip] + 1) % 10, (y[flip] + 1 + rng.integers(0, 9, flip.sum())) % 10)
     net = make_pipeline(StandardScaler(), LogisticRegression(C=.01, max_iter=400))
     p = cross_val_predict(net, x, z, cv=5, method="predict_proba").astype("f4")
-    x = x.astype("f4")
-    x[5], x[77], x[78] = x[900], x[300], x[300] + .1
-    for name, array in (("x", x), ("y", y), ("z", z), ("p", p)):
+    for name, array in (("y", y), ("z", z), ("p", p)):
         np.save(at / f"{name}.npy", array)
-    return x, y, z, p
+    return y, z, p
 
 
 def classes(program, at, y, z, p):
@@ -79,25 +73,6 @@ def classes(program, at, y, z, p):
     t = got["truth"]
     print(f"    posterior {t['posterior']['ap']:.4f}; of as many as confident learning flags "
           f"{t['confident']['posterior_precision']:.4f} are wrong; {t['suggested_right']:.4f} of suggestions right")
-
-
-def neighbours(program, at, x):
-    got = nmn(program, "--scores", at / "p.npy", "--labels", at / "z.npy", "--features", at / "x.npy", "--rows", at / "r.csv")
-    rows = read_rows(at / "r.csv")
-    unit = x.astype(float) / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
-    d, near = NearestNeighbors(n_neighbors=11, metric="cosine").fit(unit).kneighbors(unit)
-    d = np.array([row[ids != i][:10] for i, (row, ids) in enumerate(zip(d, near))])
-    mean = np.array([float(r["mean_distance"]) for r in rows])
-    first = np.array([float(r["nearest_distance"]) for r in rows])
-    check("mean distance to 10 neighbours", np.allclose(mean, d.mean(1), rtol=1e-5, atol=1e-7), f"{np.abs(mean - d.mean(1)).max():.2g}")
-    check("distance to the nearest", np.allclose(first, d[:, 0], rtol=1e-5, atol=1e-7), f"{np.abs(first - d[:, 0]).max():.2g}")
-    _, above, outliers = OutlierIssueManager._compute_threshold_and_issue_column_from_distances(None, d)
-    ours = np.array([r["outlier"] == "true" for r in rows])
-    check("outliers", np.array_equal(ours, outliers), f"{outliers.sum()} above {above:.5f} ({got['found']['outlier_above']:.5f})")
-    close = d < .13 * np.median(d[:, 0])
-    sets = {i for i in range(len(x)) if close[i].any()}
-    check("near-duplicates", {i for i, r in enumerate(rows) if r["duplicates"]} == sets, f"{len(sets)} rows")
-    assert NearDuplicateIssueManager  # whose default share is .13
 
 
 def quality(program, at):
@@ -123,9 +98,8 @@ def quality(program, at):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         at = Path(folder)
-        x, y, z, p = digits(at)
+        y, z, p = digits(at)
         classes(sys.argv[1], at, y, z, p)
-        neighbours(sys.argv[1], at, x)
         quality(sys.argv[1], at)
     sys.exit(failed)
 

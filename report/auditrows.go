@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,18 +9,14 @@ import (
 	"nmn/text"
 )
 
-// rowsShown is how many rows and groups the tables show at most.
+// rowsShown is how many rows the table shows at most.
 const rowsShown = 10
 
-// rowTables returns the rows whose labels fit least, near-duplicates if there are features, and the totals. samples
-// is the noun for the rows.
+// rowTables returns the rows whose labels fit least, and the totals. samples is the noun for the rows.
 func rowTables(t *rows.Table, top, labels int, samples text.Plural) []*Table {
 	var tables []*Table
 	if n := min(top, rowsShown, t.Len()); n > 0 {
 		tables = append(tables, rowTable(t.Top(n), samples))
-		if groups := t.Groups(n); len(groups) > 0 {
-			tables = append(tables, duplicateTable(groups, samples))
-		}
 	}
 	return append(tables, foundTable(t.Summary(labels), samples))
 }
@@ -31,8 +26,7 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 	t := &Table{
 		Title: capital(samples.String()) + " whose labels fit least",
 		Columns: slices.Concat(TextColumns(samples.One()), NumberColumns(4, "quality"), NumberColumns(0, "suspects"),
-			TextColumns("most probably wrong"), NumberColumns(4, "p(wrong)"), TextColumns("suggested"),
-			NumberColumns(3, "outlier score")),
+			TextColumns("most probably wrong"), NumberColumns(4, "p(wrong)"), TextColumns("suggested")),
 		Notes: []string{"Quality is between 0 and 1. It averages the probabilities that the labels of a row are right, and " +
 			"the least probable labels weigh most."},
 	}
@@ -42,9 +36,9 @@ func rowTable(top []rows.Row, samples text.Plural) *Table {
 			worst += " (" + r.Kind + ")"
 		}
 		t.AddRow(words(r.ID), known(r.Quality), count(int(r.Suspects)), words(worst), known(r.Wrong),
-			words(r.Suggest), known(r.Score))
+			words(r.Suggest))
 	}
-	t.dropIfEmpty("suggested", "outlier score")
+	t.dropIfEmpty("suggested")
 	return t
 }
 
@@ -62,27 +56,6 @@ func known(v *float64) Cell {
 	return figure(*v)
 }
 
-func duplicateTable(groups []rows.Group, samples text.Plural) *Table {
-	t := &Table{Title: "Near-duplicates", Columns: []Column{{Name: samples.String(), Text: true}, {Name: "copies"},
-		{Name: "features", Text: true}, {Name: "labels", Text: true}}}
-	for _, g := range groups {
-		const most = 4
-		names := strings.Join(g.Rows[:min(most, len(g.Rows))], ", ")
-		if len(g.Rows) > most {
-			names += ", ..."
-		}
-		features, labels := "close", "same"
-		if g.Exact {
-			features = "equal"
-		}
-		if g.Conflict {
-			labels = "DIFFER"
-		}
-		t.AddRow(words(names), count(len(g.Rows)), words(features), words(labels))
-	}
-	return t
-}
-
 // foundTable returns the totals of everything that was found.
 func foundTable(s rows.Summary, samples text.Plural) *Table {
 	t := &Table{Title: "Totals", Columns: []Column{{Name: "found", Text: true}, {Name: "number"}, {Name: "of"},
@@ -96,14 +69,5 @@ func foundTable(s rows.Summary, samples text.Plural) *Table {
 	}
 	add("suspects", s.Suspects, s.Labels)
 	add(samples.String()+" with suspects", s.SuspectRows, s.Rows)
-	if s.Outliers == nil {
-		return t
-	}
-	add("outliers", *s.Outliers, s.Rows)
-	add("near-duplicates", *s.Duplicates, s.Rows)
-	add("exact duplicates", *s.Exact, s.Rows)
-	add("groups of near-duplicates with different labels", *s.Conflicts, *s.Groups)
-	t.Notes = []string{fmt.Sprintf("Distances are %s. Outliers have a mean distance above %.4g from their neighbours. "+
-		"Near-duplicates are closer than %.4g to another row.", s.Metric, *s.OutlierAbove, *s.NearBelow)}
 	return t
 }

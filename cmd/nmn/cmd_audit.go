@@ -13,7 +13,7 @@ import (
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/multiclass"
-	"nmn/labels/audit/neighbours"
+	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
 	"nmn/loader/manifest"
 	"nmn/loader/relabel"
@@ -25,8 +25,7 @@ import (
 func newAudit(p *program) *cobra.Command {
 	a := auditCommand{options: audit.Options{Estimation: rates.DefaultOptions(), MinError: .5}, top: 20, classes: 20,
 		page: auditPage{items: 500, thumbnails: 200}, correction: labels.Correction{Precision: .9},
-		rows: auditRows{options: neighbours.DefaultOptions()}, sources: newSources(), runDir: filepath.Join("runs", "audit"),
-		device: "auto"}
+		sources: newSources(), runDir: filepath.Join("runs", "audit"), device: "auto"}
 	cmd := &cobra.Command{
 		Use:   "audit [DATA | RUN]",
 		Short: "Find labels that are probably wrong, and correct them",
@@ -35,8 +34,8 @@ RUN is the folder of a finished run; or give the --scores and --labels of any pr
 		Annotations: details(`The probability that a label is wrong comes from out-of-fold scores, which nets compute that
 were not trained on the label, and from the noise rates of each label. Review the suspects on
 the page in a browser and apply your decisions, or let --apply correct suspects up to a given
-precision. Every picture gets a score for how well its labels fit. With --features, outliers
-and near-duplicates are found too. See docs/guide/audit.md.
+precision. Every picture gets a score for how well its labels fit.
+See docs/guide/audit.md.
 
 With DATA the command trains in --run-dir and audits that run. With RUN it reads data, labels,
 pictures and out-of-fold scores from the folder. If these scores do not cover all training
@@ -107,7 +106,7 @@ pictures, or online, which audits only the pictures that have scores. Results do
 	s.int(&a.classes, "classes", "summarise this many `labels` in the tables; 0 for all", "[0,]")
 	s.output(&a.suspects, "suspects", "write all suspects to this `file`: .csv, .jsonl, .parquet or .npy",
 		audit.SuspectFormats...)
-	a.rows.flags(under(cmd, "Pictures"))
+	s.output(&a.rows, "rows", "write all pictures, worst labels first, to this `file`", rows.Formats...)
 	a.page.flags(under(cmd, "Page"))
 	c := under(cmd, "Correction")
 	c.file(&a.options.Decisions, "decisions", "apply the decisions in this `file`, saved by the page", "csv")
@@ -208,7 +207,7 @@ type auditCommand struct {
 	suspects   string
 	verified   string
 	page       auditPage
-	rows       auditRows
+	rows       string
 	correction labels.Correction
 	shown      tablesOutput
 	// DATA is audited by training on it in runDir, and then auditing that run.
@@ -225,7 +224,7 @@ func (a *auditCommand) check(cmd *cobra.Command) error {
 	if a.verified != "" && a.options.NoiseRates != "" && !a.onRun {
 		return usagef("audit: --verified is for rates that are estimated, and --noise-rates gives them: leave out one")
 	}
-	return cmp.Or(a.page.check(cmd), a.rows.options.Validate(), a.checkCorrection())
+	return cmp.Or(a.page.check(cmd), a.checkCorrection())
 }
 
 func (a *auditCommand) checkCorrection() error {

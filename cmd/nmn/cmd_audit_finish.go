@@ -10,7 +10,6 @@ import (
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/multiclass"
-	"nmn/labels/audit/neighbours"
 	"nmn/report"
 	"nmn/run"
 	runaudit "nmn/run/audit"
@@ -18,14 +17,14 @@ import (
 
 // finish corrects labels, writes the files and prints the findings.
 func (a *auditCommand) finish(ctx context.Context, p *program, r *audit.Report) (err error) {
-	if err := a.correct(ctx, p, r, r.IDs, r.Bags); err != nil {
+	if err := a.correct(r); err != nil {
 		return err
 	}
 	write := func(path string) error { return audit.WriteSuspectsFile(path, r.Input, r.Suspects) }
 	if err := writeTo(a.suspects, write); err != nil {
 		return err
 	}
-	if err := writeTo(a.rows.file, func(path string) error { return r.Table().WriteFile(path) }); err != nil {
+	if err := writeTo(a.rows, func(path string) error { return r.Table().WriteFile(path) }); err != nil {
 		return err
 	}
 	err = a.page.write(ctx, p, r.Bags, r.ID, func(picture func(bag int) []byte) func() error {
@@ -62,19 +61,11 @@ func (a *auditCommand) writeCheckPage(ctx context.Context, p *program, r *audit.
 
 // correctable is the result of an audit of several labels for each bag, or of one.
 type correctable interface {
-	SetNeighbours(*neighbours.Result)
 	Correct(labels.Correction) error
 }
 
-// correct adds the neighbours to the result and then corrects labels.
-func (a *auditCommand) correct(ctx context.Context, p *program, found correctable, ids []string, bags int) error {
-	near, err := a.rows.neighbours(ctx, p, ids, bags)
-	if err != nil {
-		return err
-	}
-	if near != nil {
-		found.SetNeighbours(near)
-	}
+// correct corrects labels if --output is given.
+func (a *auditCommand) correct(found correctable) error {
 	if a.correction.Labels == "" {
 		return nil
 	}
@@ -142,13 +133,13 @@ func (a *auditCommand) showClasses(ctx context.Context, p *program, r *multiclas
 			return err
 		}
 	}
-	if err := a.correct(ctx, p, r, r.IDs, r.Input.Rows); err != nil {
+	if err := a.correct(r); err != nil {
 		return err
 	}
 	if err := writeTo(a.suspects, r.WriteSuspectsFile); err != nil {
 		return err
 	}
-	if err := writeTo(a.rows.file, r.Table.WriteFile); err != nil {
+	if err := writeTo(a.rows, r.Table.WriteFile); err != nil {
 		return err
 	}
 	err := a.page.write(ctx, p, r.Rows, r.ID, func(picture func(row int) []byte) func() error {

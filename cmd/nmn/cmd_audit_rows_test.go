@@ -11,18 +11,16 @@ import (
 )
 
 // classFolder is a folder with softmax.csv, labels.csv and truth.csv of 600 bags of three classes, a fifth of them with
-// a wrong label, and features.csv, in which bag 7 is a copy of bag 3 and bag 11 lies far away.
+// a wrong label.
 func classFolder(t *testing.T) string {
 	t.Helper()
 	const bags = 600
 	dir, s := t.TempDir(), rng.New(4)
 	classes := []string{"cat", "dog", "cow"}
-	var scores, labels, truth, features strings.Builder
+	var scores, labels, truth strings.Builder
 	scores.WriteString("id,cat,dog,cow\n")
 	labels.WriteString("id,animal\n")
 	truth.WriteString("id,animal\n")
-	features.WriteString("id,a,b,c,d,e,f,g,h,i,j,k,l\n")
-	var third string
 	for i := range bags {
 		var p [3]float64
 		sum := 0.0
@@ -41,23 +39,8 @@ func classFolder(t *testing.T) string {
 		fmt.Fprintf(&scores, "b%d,%.6f,%.6f,%.6f\n", i, p[0]/sum, p[1]/sum, p[2]/sum)
 		fmt.Fprintf(&labels, "b%d,%s\n", i, classes[z])
 		fmt.Fprintf(&truth, "b%d,%s\n", i, classes[y])
-		values := make([]string, 12)
-		for c := range values {
-			values[c] = fmt.Sprintf("%.5f", s.Normal(3, 1))
-		}
-		row := strings.Join(values, ",")
-		switch i {
-		case 3:
-			third = row
-		case 7:
-			row = third
-		case 11:
-			row = "-4,-2,-3,-5,-1,-2,-9,-8,-3,-3,-1,-4"
-		}
-		fmt.Fprintf(&features, "b%d,%s\n", i, row)
 	}
-	for name, b := range map[string]*strings.Builder{"scores": &scores, "labels": &labels, "truth": &truth,
-		"features": &features} {
+	for name, b := range map[string]*strings.Builder{"scores": &scores, "labels": &labels, "truth": &truth} {
 		write(t, filepath.Join(dir, name+".csv"), b.String())
 	}
 	return dir
@@ -146,14 +129,13 @@ func TestAudit_RanksAllClasses(t *testing.T) {
 	}
 }
 
-// Rows are ranked, and features show copies with other labels and outliers.
-func TestAudit_RowsAndFeatures(t *testing.T) {
+// All rows are ranked, the worst first.
+func TestAudit_RanksRows(t *testing.T) {
 	dir := classFolder(t)
-	file, features := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "features.csv")
-	v := readJSON(t, must(t, onScores("audit", dir, "--rows", file, "--features", features, "--top", "5", "--json")...))
+	file := filepath.Join(dir, "rows.csv")
+	v := readJSON(t, must(t, onScores("audit", dir, "--rows", file, "--top", "5", "--json")...))
 	found := v["found"].(map[string]any)
-	if found["near_duplicates"] != 2. || found["exact_duplicates"] != 2. || !(found["outliers"].(float64) >= 1) ||
-		found["suspects"] != v["suspects_total"] {
+	if found["suspects"] != v["suspects_total"] {
 		t.Errorf("found %v", found)
 	}
 	records := readCSV(t, read(t, file))
@@ -178,18 +160,11 @@ func TestAudit_MistakesAboutRowsAndClasses(t *testing.T) {
 		says string
 	}{
 		{onScores("audit", dir, "--rows", "x.pdf"), ".csv, .jsonl, .parquet"},
-		{onScores("audit", dir, "--near", "0.5"), "--near belongs to --features"},
-		{onScores("audit", dir, "--features", "x.npy", "--neighbours", "0"), "--neighbours"},
 		{onScores("audit", dir, "--calibrate", "--noise-rates", "x.csv"), "--noise-rates is for several labels"},
 		{onScores("audit", dir, "--apply", "--output", "x.txt"), ".npy for one class"},
 	} {
 		wantUsage(t, call(t, test.args...), test.says)
 	}
-	features := filepath.Join(dir, "features.csv")
-	cost := onScores("audit", dir, "--features", features, "--neighbours-limit", "1e-9")
-	wantFailure(t, call(t, cost...), "--neighbours-limit")
-	write(t, features, "id,a\nb0,1\nb1,2\n")
-	wantFailure(t, call(t, onScores("audit", dir, "--features", features)...), `no features of "b2"`)
 	write(t, filepath.Join(dir, "scores.csv"), "id,cat,dog,cow\nb0,.5,.9,.1\n")
 	write(t, filepath.Join(dir, "labels.csv"), "id,animal\nb0,cat\n")
 	wantFailure(t, call(t, onScores("audit", dir)...), "sum up to 1.5")

@@ -88,7 +88,6 @@ func TestFlagOf_IsWhatTheUserTypes(t *testing.T) {
 	for key, want := range map[string]string{
 		"data.max_bad_samples": "--max-bad-samples", "train.stage1_epochs": "--epochs", "net.weights": "--init",
 		"data.noise": "--noise", "train.patience": "train.patience", "train.loss": "train.loss", "run_dir": "--run-dir",
-		"audit.neighbours_limit": "--neighbours-limit",
 	} {
 		if got := flagOf(key); got != want {
 			t.Errorf("%s is typed as %q, want %q", key, got, want)

@@ -1,13 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"nmn/eval"
 	"nmn/labels"
-	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
 	"nmn/labels/rates"
 	"nmn/text"
@@ -99,25 +97,14 @@ func (r *Report) decide(path string) (err error) {
 func (r *Report) Table() *rows.Table {
 	if r.table == nil {
 		r.table = &rows.Table{Scores: r.Rows, IDs: r.IDs, Words: r.Words, Kind: r.worstKind}
-		r.table.Rank(r.sameLabels)
+		r.table.Rank()
 	}
 	return r.table
-}
-
-// SetNeighbours adds the results from features to the bags.
-func (r *Report) SetNeighbours(n *neighbours.Result) {
-	r.Table().Neighbours = n
-	r.table.Rank(r.sameLabels)
 }
 
 // worstKind is how the label of a bag that is most probably wrong would be.
 func (r *Report) worstKind(bag int) string {
 	return string(KindOf(r.Labels[bag*r.Input.Classes+int(r.Rows[bag].Worst)]))
-}
-
-func (r *Report) sameLabels(i, j int) bool {
-	k := r.Input.Classes
-	return bytes.Equal(r.Labels[i*k:(i+1)*k], r.Labels[j*k:(j+1)*k])
 }
 
 func (r *Report) readRates(_ context.Context, scores *eval.Input, o Options) error {

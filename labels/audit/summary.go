@@ -65,7 +65,6 @@ type Summary struct {
 	Total    int            `json:"suspects_total"`
 	Suspects []Finding      `json:"suspects"` // the first of them
 	Rows     []rows.Row     `json:"rows"`     // the first of the ranking
-	Groups   []rows.Group   `json:"near_duplicates,omitempty"`
 	Found    rows.Summary   `json:"found"`
 	Decided  *Decided       `json:"decisions,omitempty"`
 	Truth    *Judgement     `json:"truth,omitempty"`
@@ -93,7 +92,7 @@ type ClassSummary struct {
 func (r *Report) Summary(top int) Summary {
 	counts := r.Counts()
 	out := Summary{Bags: counts.Bags, Counts: counts, Total: counts.Suspects, Suspects: []Finding{}, Truth: r.Judgement,
-		Applied: r.Outcome, Decided: r.Decided, Rows: r.Table().Top(top), Groups: r.Table().Groups(top),
+		Applied: r.Outcome, Decided: r.Decided, Rows: r.Table().Top(top),
 		Found: r.Table().Summary(counts.Audited)}
 	for c, class := range r.Result.Classes {
 		s := ClassSummary{

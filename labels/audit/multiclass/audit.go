@@ -10,7 +10,6 @@ import (
 	"nmn/internal/parallel"
 	"nmn/labels"
 	"nmn/labels/audit"
-	"nmn/labels/audit/neighbours"
 	"nmn/labels/audit/rows"
 )
 
@@ -90,14 +89,6 @@ func Audit(ctx context.Context, in *Input, o Options) (*Report, error) {
 // Known is the number of rows whose label is known.
 func (r *Report) Known() int { return len(r.known()) }
 
-// SetNeighbours adds the results from features to the rows, and ranks them anew.
-func (r *Report) SetNeighbours(n *neighbours.Result) {
-	r.Table.Neighbours = n
-	r.Table.Rank(r.sameLabel)
-}
-
-func (r *Report) sameLabel(i, j int) bool { return r.Labels[i] == r.Labels[j] }
-
 func (r *Report) rank() {
 	k := r.Input.Classes
 	r.Table = &rows.Table{Scores: make([]rows.Score, r.Rows), IDs: r.IDs, Kind: func(int) string { return "class" }}
@@ -140,7 +131,7 @@ func (r *Report) rank() {
 	for _, s := range r.Suspects {
 		r.Table.Scores[s.Row].Suspects = 1
 	}
-	r.Table.Rank(r.sameLabel)
+	r.Table.Rank()
 }
 
 // suspected returns the suspects among labels in order. If the noise is unknown, the posterior flags nothing,

@@ -21,7 +21,6 @@ type Summary struct {
 	Total      int             `json:"suspects_total"`
 	Suspects   []Finding       `json:"suspects"` // the first of them
 	Rows       []rows.Row      `json:"rows"`
-	Groups     []rows.Group    `json:"near_duplicates,omitempty"`
 	Found      rows.Summary    `json:"found"`
 	Truth      *Judgement      `json:"truth,omitempty"`
 	Applied    *audit.Outcome  `json:"correction,omitempty"`
@@ -43,7 +42,7 @@ func (r *Report) Summary(top int) Summary {
 	k := r.Input.Classes
 	out := Summary{Bags: r.Input.Rows, Form: "classes", Pooled: r.Pooled, Slope: r.A, Noise: r.Noise.String(),
 		Agreement: r.Agreement, Flagged: len(r.Confident.Flagged), Total: len(r.Suspects), Suspects: []Finding{},
-		Rows: r.Table.Top(top), Groups: r.Table.Groups(top), Found: r.Table.Summary(r.Known()), Truth: r.Judgement,
+		Rows: r.Table.Top(top), Found: r.Table.Summary(r.Known()), Truth: r.Judgement,
 		Applied: r.Outcome}
 	for y, c := range r.Classes {
 		s := ClassSummary{Word: r.Word(y), Labels: c.Labels, Suspects: c.Suspects, True: c.True, Right: c.Right,

@@ -17,20 +17,6 @@ type element struct {
 	Rank      int32   `npy:"rank"`
 }
 
-// withNeighbours is an element with the results from features. Groups of near-duplicates are counted from 1, with 0
-// for none.
-type withNeighbours struct {
-	element
-	Score      float64 `npy:"outlier_score"`
-	Mean       float64 `npy:"mean_distance"`
-	Distance   float64 `npy:"nearest_distance"`
-	Nearest    int32   `npy:"nearest"`
-	Duplicates int32   `npy:"duplicates"`
-	Outlier    bool    `npy:"outlier"`
-	Exact      bool    `npy:"exact"`
-	Conflict   bool    `npy:"conflict"`
-}
-
 // WriteFile writes the rows in the order of their rank, in one of Formats. The columns are the fields of [Row]; unknown
 // values are empty, or absent in JSON lines. An array has the rows in the order of the scores instead, with numbers
 // instead of names.
@@ -52,13 +38,5 @@ func (t *Table) WriteFile(path string) error {
 		r := t.Row(rank)
 		return r, records.CheckText("row", r.Rank, r.ID, r.Word, r.Suggest)
 	}
-	if t.Neighbours == nil {
-		return List[Row, element]{What: "rows", N: t.Len(), Row: row, Element: plain}.WriteFile(path)
-	}
-	return List[Row, withNeighbours]{What: "rows", N: t.Len(), Row: row, Element: func(i int) withNeighbours {
-		n := &t.Neighbours.Rows[i]
-		return withNeighbours{element: plain(i), Score: n.Score, Mean: n.Mean, Distance: n.Distance,
-			Nearest: int32(n.Nearest), Duplicates: int32(n.Group) + 1, Outlier: n.Outlier, Exact: n.Exact,
-			Conflict: n.Group >= 0 && t.conflict[n.Group]}
-	}}.WriteFile(path)
+	return List[Row, element]{What: "rows", N: t.Len(), Row: row, Element: plain}.WriteFile(path)
 }

@@ -16,7 +16,6 @@ import (
 
 	_ "nmn/format/parquet"
 	"nmn/internal/rng"
-	"nmn/labels/audit/neighbours"
 )
 
 // The average over the labels that have a say is that over all of them, in the order of its definition.
@@ -45,25 +44,13 @@ func TestAggregate_IsTheAverageOfAllLabels(t *testing.T) {
 	}
 }
 
-// features are six rows: the second and the fifth are equal, the fourth lies far away.
-type features struct{}
-
-func (features) Len() int   { return 6 }
-func (features) Width() int { return 2 }
-func (features) Read(i int, dst []float32) error {
-	copy(dst, [][]float32{{0, 0}, {1, 0}, {0, 1}, {90, 90}, {1, 0}, {2, 1}}[i])
-	return nil
-}
-
 func example(t *testing.T) *Table {
 	t.Helper()
-	n, err := neighbours.Find(t.Context(), features{}, neighbours.DefaultOptions())
-	must(t, err)
-	table := &Table{IDs: []string{"a", "b", "c", "d", "e", "f"}, Words: []string{"cat", "dog"}, Neighbours: n,
+	table := &Table{IDs: []string{"a", "b", "c", "d", "e", "f"}, Words: []string{"cat", "dog"},
 		Kind: func(int) string { return "missing" },
 		Scores: []Score{{.9, 0, 0, .1, -1}, {.2, 2, 1, .7, -1}, {.2, 1, 0, .8, 1}, {0, 0, -1, 0, -1}, {.95, 0, 1, .05, -1},
 			{.1, 1, 1, .9, -1}}}
-	table.Rank(func(i, j int) bool { return i == j })
+	table.Rank()
 	return table
 }
 
@@ -77,23 +64,18 @@ func TestTable_RanksAndSumsUp(t *testing.T) {
 		t.Errorf("ranked %s", got)
 	}
 	second := table.Row(1)
-	if second.Word != "dog" || second.Suspects != 2 || *second.Nearest != "e" || *second.Group != 1 || !*second.Exact ||
-		!*second.Conflict || second.Rank != 2 {
+	if second.Word != "dog" || second.Suspects != 2 || second.Rank != 2 {
 		t.Errorf("row %+v", second)
 	}
-	if last := table.Row(5); last.Quality != nil || last.Word != "" || !*last.Outlier || last.Group != nil {
+	if last := table.Row(5); last.Quality != nil || last.Word != "" {
 		t.Errorf("a row without audited labels: %+v", last)
 	}
 	if third := table.Row(2); third.Suggest != "dog" {
 		t.Errorf("suggested %q", third.Suggest)
 	}
 	s := table.Summary(12)
-	if s.Suspects != 4 || s.SuspectRows != 3 || *s.Duplicates != 2 || *s.Exact != 2 ||
-		*s.Conflicts != 1 || *s.Outliers != 1 {
+	if s.Suspects != 4 || s.SuspectRows != 3 {
 		t.Errorf("summary %+v", s)
-	}
-	if g := table.Groups(5); len(g) != 1 || !reflect.DeepEqual(g[0], Group{[]string{"b", "e"}, true, true}) {
-		t.Errorf("groups %+v", g)
 	}
 }
 
@@ -122,13 +104,11 @@ func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	records, err := csv.NewReader(f).ReadAll()
-	header := "id,rank,quality,suspects,class,kind,p_wrong,suggested,outlier,outlier_score,mean_distance,nearest," +
-		"nearest_distance,duplicates,exact,conflict"
+	header := "id,rank,quality,suspects,class,kind,p_wrong,suggested"
 	if err != nil || len(records) != 7 || strings.Join(records[0], ",") != header {
 		t.Fatalf("%v, %d records", err, len(records))
 	}
-	if row := strings.Join(records[2], ","); !strings.HasPrefix(row, "b,2,0.2,2,dog,missing,0.7,,false,") ||
-		!strings.HasSuffix(row, ",e,0,1,true,true") {
+	if row := strings.Join(records[2], ","); row != "b,2,0.2,2,dog,missing,0.7," {
 		t.Errorf("row %s", row)
 	}
 	table.IDs[0] = "\xff"

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"nmn/labels"
-	"nmn/labels/audit/neighbours"
 )
 
 // Score is the result of an audit for a row.
@@ -20,21 +19,17 @@ type Score struct {
 
 // Table holds the scores of N rows.
 type Table struct {
-	Scores []Score
-	// Neighbours are the neighbours in the space of features; nil if there are none.
-	Neighbours *neighbours.Result
+	Scores     []Score
 	IDs, Words []string // names of rows and classes; nil for their numbers, counted from 1
 	// Kind is how the worst label of a row would be wrong.
 	Kind func(row int) string
 
-	order    []int32
-	conflict []bool // for each group of near-duplicates
+	order []int32
 }
 
 // Rank puts the rows in the order of their quality, the lowest first; equal ones stay in their order, and rows
-// without an audited label come last. same reports whether two rows have the same labels, to find near-duplicates
-// that have not.
-func (t *Table) Rank(same func(i, j int) bool) {
+// without an audited label come last.
+func (t *Table) Rank() {
 	t.order = make([]int32, len(t.Scores))
 	for i := range t.order {
 		t.order[i] = int32(i)
@@ -51,12 +46,6 @@ func (t *Table) Rank(same func(i, j int) bool) {
 		}
 		return cmp.Or(cmp.Compare(a.Quality, b.Quality), cmp.Compare(i, j))
 	})
-	if t.Neighbours != nil {
-		t.conflict = make([]bool, len(t.Neighbours.Groups))
-		for _, g := range t.Neighbours.Conflicts(same) {
-			t.conflict[g] = true
-		}
-	}
 }
 
 // Len is the number of rows.
@@ -75,18 +64,6 @@ type Row struct {
 	Wrong *float64 `json:"p_wrong,omitempty" parquet:"p_wrong,optional"`
 	// Suggest is the class that the row probably belongs to, where classes exclude each other and it is another one.
 	Suggest string `json:"suggested,omitempty" parquet:"suggested,dict"`
-	// Outlier and what follows comes from features; Score is 1 amid others and 0 far away, and Mean is the distance to
-	// the neighbours.
-	Outlier  *bool    `json:"outlier,omitempty" parquet:"outlier,optional"`
-	Score    *float64 `json:"outlier_score,omitempty" parquet:"outlier_score,optional"`
-	Mean     *float64 `json:"mean_distance,omitempty" parquet:"mean_distance,optional"`
-	Nearest  *string  `json:"nearest,omitempty" parquet:"nearest,optional"` // the row that is nearest
-	Distance *float64 `json:"nearest_distance,omitempty" parquet:"nearest_distance,optional"`
-	// Group is the number of its group of near-duplicates, from 1; Exact reports whether another row has the same
-	// features, and Conflict whether the labels of the group differ.
-	Group    *int64 `json:"duplicates,omitempty" parquet:"duplicates,optional"`
-	Exact    *bool  `json:"exact,omitempty" parquet:"exact,optional"`
-	Conflict *bool  `json:"conflict,omitempty" parquet:"conflict,optional"`
 }
 
 // Row is the row of a rank, counted from 0.
@@ -100,17 +77,6 @@ func (t *Table) Row(rank int) Row {
 	}
 	if s.Suggested >= 0 {
 		r.Suggest = labels.Name(t.Words, int(s.Suggested))
-	}
-	if t.Neighbours == nil {
-		return r
-	}
-	n := &t.Neighbours.Rows[i]
-	nearest := t.id(n.Nearest)
-	r.Outlier, r.Score, r.Mean = &n.Outlier, &n.Score, &n.Mean
-	r.Nearest, r.Distance = &nearest, &n.Distance
-	if n.Group >= 0 {
-		group := int64(n.Group) + 1
-		r.Group, r.Exact, r.Conflict = &group, &n.Exact, &t.conflict[n.Group]
 	}
 	return r
 }
@@ -126,50 +92,12 @@ func (t *Table) Top(n int) []Row {
 
 func (t *Table) id(row int) string { return labels.Name(t.IDs, row) }
 
-// Group is a group of near-duplicates by the names of its rows.
-type Group struct {
-	Rows     []string `json:"rows"`
-	Exact    bool     `json:"exact"`    // all have the same features
-	Conflict bool     `json:"conflict"` // their labels differ
-}
-
-// Groups are the first groups of near-duplicates, those whose labels differ before the others.
-func (t *Table) Groups(most int) []Group {
-	if t.Neighbours == nil {
-		return nil
-	}
-	var out []Group
-	for _, conflict := range []bool{true, false} {
-		for g, group := range t.Neighbours.Groups {
-			if len(out) == most {
-				return out
-			}
-			if t.conflict[g] == conflict {
-				named := Group{Exact: group.Exact, Conflict: conflict}
-				for _, i := range group.Rows {
-					named.Rows = append(named.Rows, t.id(i))
-				}
-				out = append(out, named)
-			}
-		}
-	}
-	return out
-}
-
 // Summary counts what was found.
 type Summary struct {
-	Rows         int      `json:"rows"`
-	Labels       int      `json:"labels"`                    // that were audited
-	Suspects     int      `json:"suspects"`                  // labels that are probably wrong
-	SuspectRows  int      `json:"rows_with_suspects"`        // rows with one or more of them
-	Outliers     *int     `json:"outliers,omitempty"`        // the rest is absent without features
-	Duplicates   *int     `json:"near_duplicates,omitempty"` // rows in groups
-	Exact        *int     `json:"exact_duplicates,omitempty"`
-	Groups       *int     `json:"groups,omitempty"`
-	Conflicts    *int     `json:"groups_with_conflicts,omitempty"`
-	Metric       string   `json:"metric,omitempty"`
-	OutlierAbove *float64 `json:"outlier_above,omitempty"` // mean distance
-	NearBelow    *float64 `json:"near_below,omitempty"`    // distance
+	Rows        int `json:"rows"`
+	Labels      int `json:"labels"`             // that were audited
+	Suspects    int `json:"suspects"`           // labels that are probably wrong
+	SuspectRows int `json:"rows_with_suspects"` // rows with one or more of them
 }
 
 // Summary counts; labels is the number of labels that were audited.
@@ -181,22 +109,5 @@ func (t *Table) Summary(labels int) Summary {
 			s.SuspectRows++
 		}
 	}
-	n := t.Neighbours
-	if n == nil {
-		return s
-	}
-	duplicates, groups, exact, conflicts := n.Duplicates(), len(n.Groups), 0, 0
-	for i := range n.Rows {
-		if n.Rows[i].Exact {
-			exact++
-		}
-	}
-	for _, c := range t.conflict {
-		if c {
-			conflicts++
-		}
-	}
-	s.Outliers, s.Duplicates, s.Exact, s.Groups, s.Conflicts = &n.Outliers, &duplicates, &exact, &groups, &conflicts
-	s.Metric, s.OutlierAbove, s.NearBelow = string(n.Metric), &n.OutlierAbove, &n.DuplicateBelow
 	return s
 }
