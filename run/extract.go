@@ -98,7 +98,7 @@ func (o *ExtractOptions) validate() error {
 
 // find lists the pictures that paths name, and files of folders that were skipped.
 func (o *ExtractOptions) find(ctx context.Context, paths []string) (files, skipped []string, err error) {
-	if files, skipped, err = dataset.FindPictures(ctx, paths); err == nil {
+	if files, skipped, err = dataset.FindPictures(ctx, paths, o.Images); err == nil {
 		files, err = o.Shard.files(files, "pictures")
 	}
 	return files, skipped, err
@@ -123,7 +123,7 @@ func (x extraction) ofPictures(ctx context.Context, paths []string, v *text.Voca
 		return nil, err
 	}
 	x.skipped(skipped)
-	set.IDs = pictureNames(paths, files)
+	set.IDs = x.pictureNames(paths, files)
 	return x.from(ctx, set, l, filesOf(files), more...)
 }
 

@@ -75,7 +75,7 @@ func (o *PredictOptions) validate() error {
 
 func (m *Model) scorePictures(ctx context.Context, paths []string,
 	o *PredictOptions) (*Predictions, *train.Scores, error) {
-	files, skipped, err := dataset.FindPictures(ctx, paths)
+	files, skipped, err := dataset.FindPictures(ctx, paths, o.Images)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (m *Model) scorePictures(ctx context.Context, paths []string,
 	}
 	p, scores, err := m.score(ctx, set, o)
 	if err == nil {
-		p.names, p.Skipped = pictureNames(paths, files), skipped
+		p.names, p.Skipped = o.pictureNames(paths, files), skipped
 	}
 	return p, scores, err
 }

@@ -65,7 +65,7 @@ func (m *Model) findClips(ctx context.Context, paths []string, r *Reading, ffmpe
 	if err != nil {
 		return nil, err
 	}
-	found.names, found.skipped = pictureNames(paths, clips.Paths())[from:to], clips.Skipped
+	found.names, found.skipped = r.pictureNames(paths, clips.Paths())[from:to], clips.Skipped
 	clips.Clips = clips.Clips[from:to]
 	remove, err := m.takeFrames(ctx, clips, ffmpeg)
 	if err != nil {

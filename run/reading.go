@@ -22,6 +22,7 @@ type Reading struct {
 	Fit           picture.Fit // how pictures get onto the canvas; empty for as in training
 	MaxPixels     int         // pictures of more are not decoded; 0 for no limit but picture.PixelCeiling
 	Shard         Shard       // part of the bags
+	Images        string      // folder in which relative paths of a list begin; empty for the folder of the list
 	// LeftOut is called with the bags of a set that could not be read, before the others are used; may be nil.
 	LeftOut func(bad []loader.BadSample, set *loader.Set)
 	// Skipped is called with the files in folders that were not read, because their names do not end as
@@ -55,8 +56,8 @@ func (r *Reading) skipped(files []string) {
 }
 
 // pictureNames are the names of pictures in tables, as UTF-8.
-func pictureNames(paths, files []string) []string {
-	names := slices.Clone(dataset.PictureIDs(paths, files))
+func (r *Reading) pictureNames(paths, files []string) []string {
+	names := slices.Clone(dataset.PictureIDs(paths, r.Images, files))
 	for i, name := range names {
 		names[i] = visible.Name(name)
 	}

@@ -68,12 +68,12 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("bench: %s is not a folder of pictures", folder)
 	}
-	paths, skipped, err := dataset.FindPictures(ctx, []string{folder})
+	paths, skipped, err := dataset.FindPictures(ctx, []string{folder}, "")
 	if err != nil {
 		return err
 	}
 	p.tellSkipped(skipped)
-	f, err := measure.Load(ctx, folder, dataset.PictureIDs([]string{folder}, paths), c.loading)
+	f, err := measure.Load(ctx, folder, dataset.PictureIDs([]string{folder}, "", paths), c.loading)
 	if err != nil {
 		return err
 	}

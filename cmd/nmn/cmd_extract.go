@@ -93,7 +93,7 @@ Results depend on --batch-size and --threads only in the last bits.`),
 	out.output(&c.options.Clips, "output-clips", "write the rows of each clip to this .csv `file`", ".csv")
 	out.needs("per-frame", "output-clips")
 	out.bool(&c.asJSON, "json", "print what was written as JSON")
-	c.sources.add(under(cmd, "Data"), "max-bad-samples")
+	c.sources.add(under(cmd, "Data"), "images", "max-bad-samples")
 	sourceFlags(cmd, &c.sources, run.Quick, run.Full)
 	c.sources.add(under(cmd, "Run"), "device", "precision", "threads")
 	return cmd
@@ -148,7 +148,8 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	}
 	unread := ""
 	for _, one := range c.sources.given {
-		if !slices.Contains(forPictures, one.Key) && !strings.HasPrefix(one.Key, "run.") {
+		listed := one.Key == "data.images" && dataset.IsList(paths)
+		if !slices.Contains(forPictures, one.Key) && !listed && !strings.HasPrefix(one.Key, "run.") {
 			unread = one.Key
 		}
 	}
@@ -166,6 +167,7 @@ func (c *extractCommand) check(cmd *cobra.Command, paths []string) error {
 	if err := c.sources.apply(&c.config); err != nil {
 		return err
 	}
+	c.options.Images = c.config.Data.Images
 	return c.config.Run.Validate()
 }
 

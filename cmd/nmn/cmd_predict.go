@@ -37,7 +37,8 @@ Each PATH is a picture or a folder, or PATH is a list of pictures. Other models 
 a file of features.`,
 		Annotations: details(`Pictures are JPEG, PNG, GIF, WebP, BMP or TIFF. Folders are searched; other files in them are
 counted on standard error and marked "skipped" in JSON. A list is a .txt file with a path on
-each line, or a table with labels (docs/guide/labels.md). Paths begin in the folder of the list.
+each line, or a table, whose labels are ignored (docs/guide/labels.md). Paths begin in the folder
+of the list, or in --images.
 Pictures are turned and resized as in training (docs/guide/pictures.md).
 
 A model of clips takes videos and folders; a folder is searched for videos and for folders of
@@ -67,6 +68,7 @@ control characters, such as \x1b.`),
 	w.int(&c.options.Top, "top", "print at most this many `labels` of each picture", "[0,]")
 	w.float(&c.options.Threshold, "threshold", "print labels from this `probability`; -1 finds the best")
 	d := under(cmd, "Pictures")
+	d.directory(&c.options.Images, "images", "find the pictures of a list in this `folder`")
 	d.shard(&c.options.Shard, "pictures or rows")
 	enum(d, &c.options.Fit, "fit", "fit pictures onto the canvas this way", picture.FitLongest,
 		picture.FitSquare, picture.FitNone)

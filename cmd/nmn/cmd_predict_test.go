@@ -82,3 +82,24 @@ func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
 		}
 	}
 }
+
+// A table that the model was trained on lists pictures too: its labels do not matter, --images names their folder, and
+// a row that cannot be used is left out like a picture that cannot be read.
+func TestPredict_TableOfPictures(t *testing.T) {
+	t.Parallel()
+	model, jpeg := onePicture(t)
+	folder, dir := t.TempDir(), t.TempDir()
+	writeFiles(t, folder, jpeg, "a.jpg", "b.jpg")
+	list := filepath.Join(dir, "tags.csv")
+	check(t, os.WriteFile(list, []byte("filename,tags\nb.jpg,\"x, y\"\na\x01.jpg,x\na.jpg,\n"), 0o666))
+	c := succeeds(t, "predict", model, list, "--images", folder, "--format", "csv")
+	if lines := strings.Split(strings.TrimSpace(c.out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "b.jpg,") ||
+		!strings.HasPrefix(lines[2], "a.jpg,") {
+		t.Error(c.out)
+	}
+	output := filepath.Join(dir, "x.npy")
+	must(t, "extract", model, list, "--images", folder, "--output", output)
+	wantUsage(t, call(t, "predict", model, folder, "--images", folder), "--images is for a list of pictures")
+	wantUsage(t, call(t, "extract", model, folder, "--images", folder, "--output", output),
+		"images is for the data of a run")
+}

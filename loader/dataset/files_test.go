@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,8 +133,8 @@ func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
 	}
 }
 
-// The only path may be a list of pictures, in any form that has labels, or of plain paths. Its order stays, names that
-// begin in its folder are short, and a file that is not there is found to be missing when it is read.
+// The only path may be a list of pictures: plain paths, or a table, whose labels do not matter. Its order stays, names
+// that begin in its folder are short, and a file that is not there is found to be missing when it is read.
 func TestFindPictures_ReadsLists(t *testing.T) {
 	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "far.jpg")
 	for _, file := range []string{"a.jpg", "b.jpg", "sub/c.jpg"} {
@@ -143,17 +144,21 @@ func TestFindPictures_ReadsLists(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"l.txt":   {"b.jpg\n\n# a remark\n" + other + "\na.jpg\n", "b.jpg," + other + ",a.jpg"},
 		"l.csv":   {"path,labels\nsub\\c,cat\nlost.jpg,\na.jpg,dog\n", "sub/c.jpg,lost.jpg,a.jpg"},
+		"p.csv":   {"path\nb.jpg\na.jpg\n", "b.jpg,a.jpg"},
+		"o.csv":   {"id;img;size;split\n7;b.jpg;3;here\n8;a.jpg;4;there\n9;b.jpg;3;here\n", "b.jpg,a.jpg"},
+		"m.csv":   {"image,tags\na.jpg,\"cat, kitten\"\nb.jpg,\"dog, puppy\"\n", "a.jpg,b.jpg"},
+		"p.jsonl": {`{"image": "b.jpg", "labels": 1.5, "split": 3}` + "\n" + `{"image": "a.jpg"}`, "b.jpg,a.jpg"},
 		"l.jsonl": {`{"image": "b.jpg", "labels": ["cat"]}`, "b.jpg"},
 		"l.json":  {`{"b.jpg": ["cat"], "a.jpg": []}`, "b.jpg,a.jpg"},
 	} {
 		list := filepath.Join(dir, name)
 		writeFile(t, list, c.text)
-		files, skipped, err := FindPictures(t.Context(), []string{list})
+		files, skipped, err := FindPictures(t.Context(), []string{list}, "")
 		if err != nil || skipped != nil {
 			t.Errorf("%s: skipped %q, %v", name, skipped, err)
 			continue
 		}
-		if got := strings.Join(PictureIDs([]string{list}, files), ","); got != c.want {
+		if got := strings.Join(PictureIDs([]string{list}, "", files), ","); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		for _, file := range files {
@@ -164,13 +169,56 @@ func TestFindPictures_ReadsLists(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"none.txt":  {"\n", "want one per line"},
-		"none.csv":  {"path\na.jpg\n", "in a .txt file, a path on each line"},
+		"none.csv":  {"a.jpg\nb.jpg\n", "in a .txt file, a path on each line"},
 		"clips.csv": {"frames,labels\na.jpg;b.jpg,cat\n", "line 2: it is a clip of 2 frames"},
 	} {
 		list := filepath.Join(dir, name)
 		writeFile(t, list, c.text)
-		if _, _, err := FindPictures(t.Context(), []string{list}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := FindPictures(t.Context(), []string{list}, ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Paths of a list may begin in another folder than its own. Without a list that folder means nothing.
+func TestFindPictures_ListsWithAFolderOfPictures(t *testing.T) {
+	dir, images := t.TempDir(), t.TempDir()
+	writeFile(t, filepath.Join(images, "sub", "a.jpg"), "x")
+	for name, content := range map[string]string{"l.csv": "path\nsub/a.jpg\n", "l.txt": "sub/a.jpg\n"} {
+		list := filepath.Join(dir, name)
+		writeFile(t, list, content)
+		files, _, err := FindPictures(t.Context(), []string{list}, images)
+		if want := []string{filepath.Join(images, "sub", "a.jpg")}; err != nil || !slices.Equal(files, want) {
+			t.Errorf("%s: %q, %v, want %q", name, files, err, want)
+		} else if ids := PictureIDs([]string{list}, images, files); ids[0] != "sub/a.jpg" {
+			t.Errorf("%s: named %q", name, ids)
+		}
+	}
+	if _, _, err := FindPictures(t.Context(), []string{images}, dir); err == nil ||
+		!strings.Contains(err.Error(), "is for a list of pictures") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// A path may be a link to a folder. Links to folders inside are not followed, and the message says so.
+func TestFind_LinksToFolders(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "real", "a.jpg"), "x")
+	writeFile(t, filepath.Join(dir, "real", "clip", "1.jpg"), "x")
+	link := filepath.Join(dir, "link")
+	check(t, os.Symlink("real", link))
+	check(t, os.Symlink(filepath.Join(dir, "real", "clip"), filepath.Join(dir, "real", "inner")))
+	files, skipped, err := FindPictures(t.Context(), []string{link}, "")
+	if ids := PictureIDs([]string{link}, "", files); err != nil || !slices.Equal(ids, []string{"a.jpg", "clip/1.jpg"}) {
+		t.Errorf("%q, %v", ids, err)
+	}
+	if said := DescribeSkipped(skipped); !strings.Contains(said, "inner (a link to a folder: name it too)") {
+		t.Error(said)
+	}
+	clips, err := FindClips(t.Context(), []string{link})
+	check(t, err)
+	defer clips.Close()
+	if len(clips.Clips) == 0 {
+		t.Error("no clip in a folder that is a link")
 	}
 }

@@ -50,12 +50,16 @@ type PictureConfig struct {
 // a folder counts as its target. skipped are the files of folders with other names, except hidden ones, whose
 // names begin with a dot. Both lists are sorted without duplicates. It is an error if there are no pictures.
 //
-// A list of pictures may be the only path: a .txt file with a path on each line, or a table with labels as
-// manifest.Read reads it. Relative paths begin in the folder of the list, and files keeps its order.
-func FindPictures(ctx context.Context, paths []string) (files, skipped []string, err error) {
-	if IsList(paths) {
-		files, err = readList(ctx, paths[0])
+// A list of pictures may be the only path: a .txt file with a path on each line, or a table as manifest.Read
+// reads it, with labels or without. Relative paths begin in images, or if that is empty in the folder of the list, and
+// files keeps its order.
+func FindPictures(ctx context.Context, paths []string, images string) (files, skipped []string, err error) {
+	switch {
+	case IsList(paths):
+		files, err = readList(ctx, paths[0], images)
 		return files, nil, err
+	case images != "":
+		return nil, nil, setting.Errorf("data.images", "`data.images` is for a list of pictures: leave it out")
 	}
 	skipped, err = find(paths, func(file string, entry fs.DirEntry) (bool, error) {
 		taken := entry == nil || !entry.IsDir() && picture.IsName(file)
@@ -80,12 +84,12 @@ func IsList(paths []string) bool {
 }
 
 // readList returns the pictures of a list. One whose file is not found keeps the path that the list gives.
-func readList(ctx context.Context, list string) (files []string, err error) {
-	folder := filepath.Dir(list)
+func readList(ctx context.Context, list, images string) (files []string, err error) {
+	folder := cmp.Or(images, filepath.Dir(list))
 	if TextEnding(list) == ".txt" {
 		files, err = loader.ReadIDs(ctx, list)
 	} else {
-		files, folder, err = readRows(ctx, list)
+		files, folder, err = readRows(ctx, list, images)
 	}
 	for i, file := range files {
 		if !filepath.IsAbs(file) {
@@ -96,8 +100,8 @@ func readList(ctx context.Context, list string) (files []string, err error) {
 }
 
 // readRows returns the pictures of a table, and the folder in which their paths begin.
-func readRows(ctx context.Context, file string) (files []string, folder string, err error) {
-	m, err := manifest.Read(ctx, file, manifest.Options{})
+func readRows(ctx context.Context, file, images string) (files []string, folder string, err error) {
+	m, err := manifest.Read(ctx, file, manifest.Options{Images: images, NoLabels: true})
 	if err != nil {
 		return nil, "", fmt.Errorf("%w; or list the pictures in a .txt file, a path on each line", err)
 	}
@@ -125,8 +129,9 @@ func find(paths []string, take func(file string, entry fs.DirEntry) (bool, error
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		switch {
-		case err == nil && info.IsDir():
-			err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		case err == nil && info.IsDir(): // the separator follows a link
+			err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+				file = filepath.Clean(file)
 				taken := false
 				if err == nil && (entry.IsDir() || entry.Type()&^fs.ModeSymlink == 0) {
 					taken, err = take(file, entry)
@@ -163,6 +168,9 @@ func DescribeSkipped(files []string) string {
 	names := slices.Clone(files)
 	for i, file := range files[:min(named, len(files))] {
 		names[i] = visible.Line(file)
+		if loader.IsFolder(file) {
+			names[i] += " (a link to a folder: name it too)"
+		}
 	}
 	are := "1 file was skipped, because its name has no picture's extension: "
 	if n := len(files); n > 1 {
@@ -176,15 +184,15 @@ func DescribeSkipped(files []string) string {
 }
 
 // PictureIDs names the files that FindPictures has found in paths, for tables. Files in the one folder, or in the
-// folder of the list, are named by their path in it, to match the tables they are joined with. Others are named by the
-// path that was given.
-func PictureIDs(paths, files []string) []string {
+// folder of the list (images if that is not empty), are named by their path in it, to match the tables they are joined
+// with. Others are named by the path that was given.
+func PictureIDs(paths []string, images string, files []string) []string {
 	if len(paths) != 1 || paths[0] == files[0] {
 		return files
 	}
 	folder := paths[0]
 	if IsList(paths) {
-		folder = filepath.Dir(folder)
+		folder = cmp.Or(images, filepath.Dir(folder))
 	}
 	ids := slices.Clone(files)
 	for i, file := range files {

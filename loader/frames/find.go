@@ -53,7 +53,8 @@ func Search(paths []string) ([]Source, error) {
 // below lists the clips under a folder by their paths in it.
 func below(folder string) ([]string, error) {
 	var files []string
-	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+	root := folder + string(filepath.Separator) // follows a link
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&^fs.ModeSymlink != 0 || !picture.IsClipName(file) {
 			return err
 		}

@@ -65,8 +65,11 @@ func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, err
 	}
 	c.sort(path, find, ignored, &o)
 	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
-	return c, c.check()
+	return c, c.check(o.NoLabels)
 }
+
+// ofPictures are the fields that name pictures or clips.
+var ofPictures = []string{pathColumn, framesColumn, idColumn}
 
 func marked(patterns []string, column string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -90,7 +93,7 @@ func (c *csvRows) sort(path string, find columnFinder, ignored func(string) bool
 	}
 	for i, name := range c.sheet.Columns() {
 		switch {
-		case ignored(name):
+		case ignored(name), o.NoLabels && name != path && !slices.Contains(ofPictures, fields[name]):
 			c.layout.Ignored = append(c.layout.Ignored, name)
 		case name == path && name != pathColumn:
 			c.take(pathColumn, i, pathColumn+" ("+name+")")
@@ -144,7 +147,7 @@ func (c *csvRows) surveyed(o *Options) (*statement, error) {
 }
 
 // check returns what the header lacks.
-func (c *csvRows) check() error {
+func (c *csvRows) check(noLabels bool) error {
 	has := func(field string) bool { _, ok := c.at[field]; return ok }
 	isPath, isFrames, isList := has(pathColumn), has(framesColumn), has(labelsColumn)
 	columns := strings.Join(c.sheet.Columns(), ", ")
@@ -158,7 +161,7 @@ func (c *csvRows) check() error {
 	case isPath && isFrames:
 		return fmt.Errorf("line 1: there are columns %s and %s; a row is one picture or one list of frames",
 			loader.Excerpt(c.named[pathColumn]), loader.Excerpt(c.named[framesColumn]))
-	case c.stated == nil: // other problems appear in the rows
+	case c.stated == nil || noLabels: // other problems appear in the rows
 		return nil
 	case !isList && len(c.labels) == 0:
 		return fmt.Errorf("line 1: there are no labels, columns are %s; add a column labels with names separated by "+

@@ -150,7 +150,9 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 	}
 	find := j.columnFinder(slices.Sorted(maps.Keys(fields)))
 	r := &record{line: j.line, columns: map[string]string{}}
-	if err := j.labels(r, fields, find); err != nil {
+	if j.o.NoLabels {
+		r.labels = []string{}
+	} else if err := j.labels(r, fields, find); err != nil {
 		return nil, err
 	}
 	before := len(fields)
@@ -168,7 +170,7 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		}
 	}
 	r.columns[pathColumn] = cmp.Or(path, pathColumn)
-	if key := find(confidenceColumn); key != "" && j.stated != nil && j.stated.pairs {
+	if key := find(confidenceColumn); key != "" && !j.o.NoLabels && j.stated != nil && j.stated.pairs {
 		j.confidence, r.denied = key, denies(strings.Trim(string(fields[key]), `"`))
 	}
 	var counts map[string]int
@@ -182,7 +184,7 @@ func (j *jsonRows) record(content []byte) (*record, error) {
 		{countsColumn, `an object such as {"dog": 3}`, &counts},
 	} {
 		value := fields[r.column(field.name)]
-		if value == nil {
+		if value == nil || j.o.NoLabels && !slices.Contains(ofPictures, field.name) {
 			continue
 		}
 		if err := json.Unmarshal(value, field.to); err != nil {

@@ -110,6 +110,8 @@ type Options struct {
 	Images       string   // folder of the pictures; empty for the folder of the source
 	// JoinLabels makes one label of those that differ in case, blanks, hyphens or underscores alone.
 	JoinLabels bool
+	// NoLabels reads the pictures of a text file alone. It need not have labels, and whatever else it has is ignored.
+	NoLabels bool
 	// LessDifficult leaves out what annotations of VOC call difficult; else it is labels as well.
 	LessDifficult bool
 }
@@ -178,7 +180,11 @@ func readAny(ctx context.Context, path string, o Options) (*Manifest, error) {
 // read reads a file that open opens. If the form of labels shows only over all rows, it reads the file once
 // more for that.
 func read(name string, o Options, open func() (io.ReadCloser, error)) (*Manifest, error) {
-	m, err := opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, nil) })
+	var known *statement
+	if o.NoLabels {
+		known = &statement{form: FormPairs, pairs: true} // a picture may have several rows
+	}
+	m, err := opened(name, open, func(text *bufio.Reader) (*Manifest, error) { return parse(name, text, o, known) })
 	if !errors.Is(err, errUndecided) {
 		return m, err
 	}
