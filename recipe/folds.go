@@ -138,7 +138,7 @@ func (f *fold) run(ctx context.Context) error {
 		return err
 	}
 	learned := &data
-	if learned, err = learned.ByFrame(ctx, r.ByFrame); err != nil {
+	if learned, err = learned.ByFrame(ctx, r.Settings.ByFrame); err != nil {
 		return err
 	}
 	dir := r.foldDir(f.name, f.number)

@@ -40,9 +40,6 @@ type Options struct {
 	// Save calls write, which writes whole files of the recipe and may be called again: of several ranks, one does. Nil
 	// calls it here, and again after a moment if the disk is full.
 	Save func(ctx context.Context, write func() error) error
-	// ByFrame has nets of folds learn the frames of videos one by one, and score whole videos. Data that are split by
-	// frames already need none.
-	ByFrame bool
 	// Alike lists groups of training bags that are near-duplicates, by their places, none of more than most bags. Each
 	// stays in one fold. It is called before bags are dealt to folds, and not when the folder has a plan; nil for no
 	// groups.

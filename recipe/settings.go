@@ -72,6 +72,7 @@ type Settings struct {
 	Recipe     Config
 	Train      train.Config
 	Exclusive  bool // set if classes exclude each other
+	ByFrame    bool // set if nets learn the frames of videos one by one, and score whole videos
 }
 
 // EstimateFile is the file of a recipe's folder with the estimate.
@@ -223,10 +224,16 @@ func (s Settings) ValidateEvidence() error {
 // Inestimable says why rates cannot be estimated on these data; empty where they can.
 func (s Settings) Inestimable(d *dataset.Splits) string {
 	n, batch := d.Train.Len(), s.Train.Batch(s.MIL)
+	learned := n
+	if s.ByFrame {
+		learned = d.Train.AllFrames()
+	}
 	switch {
-	case s.NoiseRates == Online && !d.Train.Videos() && n <= batch:
-		return fmt.Sprintf("%d %s are one batch of %d, and rates are estimated from the second half of the batches of an "+
-			"epoch: lower the batch size", n, d.Train.Noun(), batch)
+	case s.NoiseRates == Online && n == 1:
+		return fmt.Sprintf("rates cannot be estimated from 1 %s", d.Train.Noun().One())
+	case s.NoiseRates == Online && learned <= batch:
+		return fmt.Sprintf("%s are one batch of %d, and rates are estimated from the second half of the batches of an "+
+			"epoch: lower the batch size", d.Train.Noun().Count(n), batch)
 	case s.Folds() > 0 && d.Train.Rows != nil:
 		return "folds need all labels in memory: raise `run.label_memory`, or give `noise_rates` online"
 	case s.Folds() > n:

@@ -88,20 +88,37 @@ func TestSettings_Inestimable(t *testing.T) {
 		bags   int
 		change func(*Settings)
 		says   string
+		clips  bool // of two frames
 	}{
-		"as many folds as bags": {5, func(s *Settings) { s.NoiseRates = "folds:5" }, ""},
-		"more folds than bags":  {4, func(s *Settings) { s.NoiseRates = "folds:5" }, "4 rows cannot be dealt to 5 folds"},
-		"two batches":           {9, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 }, ""},
-		"one batch": {8, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 },
-			"8 rows are one batch of 8"},
-		"a file": {1, func(s *Settings) { s.NoiseRates, s.Train.BatchSize = "q.csv", 8 }, ""},
+		"as many folds as bags": {bags: 5, change: func(s *Settings) { s.NoiseRates = "folds:5" }},
+		"more folds than bags": {bags: 4, change: func(s *Settings) { s.NoiseRates = "folds:5" },
+			says: "4 rows cannot be dealt to 5 folds"},
+		"two batches": {bags: 9, change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 }},
+		"one batch": {bags: 8, change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 },
+			says: "8 rows are one batch of 8"},
+		"one": {bags: 1, change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 1 },
+			says: "rates cannot be estimated from 1 row"},
+		"one batch of whole clips": {bags: 5, clips: true, says: "5 clips are one batch of 8",
+			change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize = Online, 8 }},
+		"two batches of frames": {bags: 5, clips: true,
+			change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize, s.ByFrame = Online, 8, true }},
+		"a file": {bags: 1, change: func(s *Settings) { s.NoiseRates, s.Train.BatchSize = "q.csv", 8 }},
 	} {
-		if got := settings(Estimate, c.change).Inestimable(data(t, c.bags)); (got == "") != (c.says == "") ||
+		d := data(t, c.bags)
+		if c.clips {
+			d.Train.Vectors, d.Train.Pictures, d.Train.Source = nil, twoFrames{}, twoFrames{}
+		}
+		if got := settings(Estimate, c.change).Inestimable(d); (got == "") != (c.says == "") ||
 			!strings.Contains(got, c.says) {
 			t.Errorf("%s: %q, want %q", name, got, c.says)
 		}
 	}
 }
+
+// twoFrames is a source of clips of two frames.
+type twoFrames struct{ loader.Source }
+
+func (twoFrames) Frames(int) int { return 2 }
 
 // An arm that the data lack something for is refused, with the setting that chose it.
 func TestSettings_Fits(t *testing.T) {

@@ -241,7 +241,7 @@ func (c *Config) Loader() loader.Config {
 // Settings are what the recipe and its arms take from the configuration.
 func (c *Config) Settings() recipe.Settings {
 	return recipe.Settings{Arm: c.Arm, MIL: c.Net.MIL, Stage1: c.Stage1, NoiseRates: c.NoiseRates, Recipe: c.Recipe,
-		Train: c.Train, Exclusive: c.Exclusive()}
+		Train: c.Train, Exclusive: c.Exclusive(), ByFrame: c.ByFrame()}
 }
 
 // Choice is a setting that was left open, and why it has its value.

@@ -13,6 +13,7 @@ import (
 	"nmn/loader/dataset"
 	"nmn/loader/features"
 	"nmn/run/folder"
+	"nmn/text"
 )
 
 // Open opens the device and the data of a configuration. What this leaves open, such as the recipe, is filled in; what
@@ -88,7 +89,7 @@ func (s *Session) Prepare(ctx context.Context) (plain bool, err error) {
 	never, always := features.OneSided(d.Train.Vocabulary.Texts(), d.Census.Positive, d.Census.Bags)
 	if never != nil || always != nil {
 		s.Log.Info("one-sided labels", "split", d.Train.Name, "never", never, "always", always)
-		s.Notify(Message{Topic: "labels", Text: fmt.Sprintf("of %d labels %s", d.Train.Vocabulary.Len(),
+		s.Notify(Message{Topic: "labels", Text: fmt.Sprintf("of %s %s", text.Count(d.Train.Vocabulary.Len(), "labels"),
 			dataset.DescribeOneSided(never, always))})
 	}
 	return s.settle(ctx)

@@ -86,7 +86,7 @@ func (s *Session) firstStage(ctx context.Context, dir, first string, r *recipe.R
 // folder; nil for the paper's plain form, which has none.
 func (s *Session) Recipe(dir string) *recipe.Recipe {
 	o := recipe.Options{Settings: s.Config.Settings(), Data: s.Data, Dir: dir, Trainer: newArmRun(s, ArmOptions{Dir: dir}),
-		Log: s.Log, ByFrame: s.Config.ByFrame(), Save: s.Ranks.Save,
+		Log: s.Log, Save: s.Ranks.Save,
 		Message: func(topic, text string) { s.Notify(Message{Topic: topic, Text: text}) }}
 	if !s.Config.Data.Embedded() {
 		as := picture.Picture{MaxPixels: s.Config.Data.MaxPixels, Orientation: s.Config.Data.Orientation}
