@@ -52,7 +52,7 @@ var fileFormats = [...]fileFormat{
 		leastBytes: anyBytes, bytesPerPixel: gifBytes,
 	},
 	{
-		name: webpFormat, magic: []string{"RIFF????WEBPVP8"}, header: webp.DecodeConfig, decode: webp.Decode,
+		name: webpFormat, magic: []string{"RIFF????WEBPVP8"}, header: webpHeader, decode: webp.Decode,
 		// Its arithmetic coder may need almost no bytes for uniform areas.
 		leastBytes: anyBytes, bytesPerPixel: webpBytes,
 	},

@@ -206,3 +206,11 @@ func TestVideoFormat_KnowsVideosFromPictures(t *testing.T) {
 		}
 	}
 }
+
+func TestDecode_NamesAnimationsInWebP(t *testing.T) {
+	var pic Picture
+	err := Decode([]byte("RIFF\x40\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02\x00\x00\x00\x09\x00\x00\x09\x00\x00ANIM"), &pic)
+	if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "it is an animation") {
+		t.Error(err)
+	}
+}

@@ -1,8 +1,13 @@
 package picture
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"image"
+	"io"
+
+	"golang.org/x/image/webp"
 
 	"nmn/kernels/simd"
 )
@@ -80,4 +85,16 @@ func overWhite(row, alpha []uint8) {
 			row[3*x+c] = uint8((uint32(row[3*x+c])*uint32(a) + 255*(255-uint32(a)) + 127) / 255)
 		}
 	}
+}
+
+// webpHeader reads the header of a WebP, and names an animation, which the decoder only calls invalid.
+func webpHeader(file io.Reader) (image.Config, error) {
+	const animated, flags = 0x02, 20 // in the byte after the size of VP8X, the first chunk
+	start := make([]byte, flags+1)
+	n, _ := io.ReadFull(file, start)
+	if start[flags]&animated != 0 && bytes.Equal(start[12:16], []byte("VP8X")) {
+		return image.Config{}, errors.New("it is an animation, which is not read; write its first frame to another file, " +
+			"for example by magick 'a.webp[0]' a.png")
+	}
+	return webp.DecodeConfig(io.MultiReader(bytes.NewReader(start[:n]), file))
 }
