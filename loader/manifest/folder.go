@@ -153,7 +153,7 @@ func unlabelled(pictures int, lists []string) error {
 		"data, with this folder as `data.images`", pictures, Tree)
 }
 
-// CheckLabelled returns what is missing in a folder with pictures, but without folders of pictures; nil for
+// CheckLabelled returns what is missing in a folder with pictures or videos, but without folders of pictures; nil for
 // other folders.
 func CheckLabelled(folder string) error {
 	entries, err := os.ReadDir(folder)
@@ -161,18 +161,25 @@ func CheckLabelled(folder string) error {
 		return nil // whatever is wrong is something else
 	}
 	l := listing{folder: folder}
-	n := 0
+	n, videos := 0, 0
 	for _, entry := range entries {
-		if picture.IsName(entry.Name()) {
+		switch {
+		case picture.IsName(entry.Name()):
 			n++
-		} else {
+		case picture.IsVideoName(entry.Name()):
+			videos++
+		default:
 			l.others = append(l.others, entry.Name())
 		}
 	}
-	if n == 0 {
-		return nil
+	switch {
+	case n > 0:
+		return unlabelled(n, l.withExtension(tables...))
+	case videos > 0:
+		return fmt.Errorf("there are %d videos in it and no labels; take their frames by nmn frames, and give a table "+
+			"with a row for each clip as the data, with the folder of the frames as `data.images`", videos)
 	}
-	return unlabelled(n, l.withExtension(tables...))
+	return nil
 }
 
 // add keeps a picture with its labels. known are labels that it has; a file that was found needs no further look.

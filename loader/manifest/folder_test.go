@@ -451,6 +451,10 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
+	if err := CheckLabelled(folderWith(t, map[string]string{"1.mp4": "", "2.mkv": ""})); err == nil ||
+		!strings.Contains(err.Error(), "there are 2 videos in it and no labels; take their frames by nmn frames") {
+		t.Errorf("videos: %v", err)
+	}
 	if err := CheckLabelled(folderWith(t, map[string]string{"1.jpg": "", "cat/1.jpg": ""})); err != nil {
 		t.Errorf("a folder for each label: %v", err)
 	}
