@@ -84,8 +84,7 @@ func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 		row := labels.NewRow(text.Word{Text: "dog", POS: pos})
 		row.Q01, row.Q10 = .1, .2
 		tables := append(WordTables(r, 1), RateTables(labels.Table{row}, 1)...)
-		paper := value(PaperTable([]Run{{Arm: nmnFD, Result: r}}))(t)
-		for _, table := range append(tables, paper) {
+		for _, table := range tables {
 			has := slices.ContainsFunc(table.Columns, func(c Column) bool { return c.Name == "POS" || c.Name == "NN" })
 			if has != want {
 				t.Errorf("%s of %v: columns %+v", table.Title, pos, table.Columns)
