@@ -3165,320 +3165,320 @@ TEXT ·winogradInputNEON(SB), NOSPLIT, $0-56
 	FLDPQ 0(R17), (F0, F1)
 vector:
 	MOVD R0, R16
-	WORD $0x3ce36a02 // ldr q2, [x16, x3]
-	WORD $0x3ce46a03 // ldr q3, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a03 // ldr q3, [x16, x3]
 	WORD $0x3ce56a04 // ldr q4, [x16, x5]
-	WORD $0x3ce66a05 // ldr q5, [x16, x6]
-	WORD $0x3ce56a06 // ldr q6, [x16, x5]
-	WORD $0x4f801046 // fmla v6.4s, v2.4s, v0.s[0]
-	WORD $0x4fa01044 // fmla v4.4s, v2.4s, v0.s[1]
-	WORD $0x3ce66a02 // ldr q2, [x16, x6]
-	WORD $0x4f801062 // fmla v2.4s, v3.4s, v0.s[0]
-	WORD $0x4fa01065 // fmla v5.4s, v3.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4fa018c3 // fmla v3.4s, v6.4s, v0.s[3]
-	WORD $0x4fa058c2 // fmls v2.4s, v6.4s, v0.s[3]
-	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4f811086 // fmla v6.4s, v4.4s, v1.s[0]
-	WORD $0x4f815085 // fmls v5.4s, v4.4s, v1.s[0]
+	WORD $0x4f801064 // fmla v4.4s, v3.4s, v0.s[0]
+	WORD $0x4fa01062 // fmla v2.4s, v3.4s, v0.s[1]
+	WORD $0x3ce66a03 // ldr q3, [x16, x6]
+	WORD $0x3ce46a05 // ldr q5, [x16, x4]
+	WORD $0x3ce66a06 // ldr q6, [x16, x6]
+	WORD $0x4f8010a6 // fmla v6.4s, v5.4s, v0.s[0]
+	WORD $0x4fa010a3 // fmla v3.4s, v5.4s, v0.s[1]
+	WORD $0x4ea61cc5 // mov v5.16b, v6.16b
+	WORD $0x4fa01885 // fmla v5.4s, v4.4s, v0.s[3]
+	WORD $0x4fa05886 // fmls v6.4s, v4.4s, v0.s[3]
+	WORD $0x4ea31c64 // mov v4.16b, v3.16b
+	WORD $0x4f811044 // fmla v4.4s, v2.4s, v1.s[0]
+	WORD $0x4f815043 // fmls v3.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
-	WORD $0x3ce36a04 // ldr q4, [x16, x3]
-	WORD $0x3ce46a07 // ldr q7, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a07 // ldr q7, [x16, x3]
 	WORD $0x3ce56a08 // ldr q8, [x16, x5]
-	WORD $0x3ce66a09 // ldr q9, [x16, x6]
-	WORD $0x3ce56a0a // ldr q10, [x16, x5]
-	WORD $0x4f80108a // fmla v10.4s, v4.4s, v0.s[0]
-	WORD $0x4fa01088 // fmla v8.4s, v4.4s, v0.s[1]
-	WORD $0x3ce66a04 // ldr q4, [x16, x6]
-	WORD $0x4f8010e4 // fmla v4.4s, v7.4s, v0.s[0]
-	WORD $0x4fa010e9 // fmla v9.4s, v7.4s, v0.s[1]
-	WORD $0x4ea41c87 // mov v7.16b, v4.16b
-	WORD $0x4fa01947 // fmla v7.4s, v10.4s, v0.s[3]
-	WORD $0x4fa05944 // fmls v4.4s, v10.4s, v0.s[3]
-	WORD $0x4ea91d2a // mov v10.16b, v9.16b
-	WORD $0x4f81110a // fmla v10.4s, v8.4s, v1.s[0]
-	WORD $0x4f815109 // fmls v9.4s, v8.4s, v1.s[0]
+	WORD $0x4f8010e8 // fmla v8.4s, v7.4s, v0.s[0]
+	WORD $0x4fa010e2 // fmla v2.4s, v7.4s, v0.s[1]
+	WORD $0x3ce66a07 // ldr q7, [x16, x6]
+	WORD $0x3ce46a09 // ldr q9, [x16, x4]
+	WORD $0x3ce66a0a // ldr q10, [x16, x6]
+	WORD $0x4f80112a // fmla v10.4s, v9.4s, v0.s[0]
+	WORD $0x4fa01127 // fmla v7.4s, v9.4s, v0.s[1]
+	WORD $0x4eaa1d49 // mov v9.16b, v10.16b
+	WORD $0x4fa01909 // fmla v9.4s, v8.4s, v0.s[3]
+	WORD $0x4fa0590a // fmls v10.4s, v8.4s, v0.s[3]
+	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
+	WORD $0x4f811048 // fmla v8.4s, v2.4s, v1.s[0]
+	WORD $0x4f815047 // fmls v7.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
-	WORD $0x3ce36a08 // ldr q8, [x16, x3]
-	WORD $0x3ce46a0b // ldr q11, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a0b // ldr q11, [x16, x3]
 	WORD $0x3ce56a0c // ldr q12, [x16, x5]
-	WORD $0x3ce66a0d // ldr q13, [x16, x6]
-	WORD $0x3ce56a0e // ldr q14, [x16, x5]
-	WORD $0x4f80110e // fmla v14.4s, v8.4s, v0.s[0]
-	WORD $0x4fa0110c // fmla v12.4s, v8.4s, v0.s[1]
-	WORD $0x3ce66a08 // ldr q8, [x16, x6]
-	WORD $0x4f801168 // fmla v8.4s, v11.4s, v0.s[0]
-	WORD $0x4fa0116d // fmla v13.4s, v11.4s, v0.s[1]
-	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4fa019cb // fmla v11.4s, v14.4s, v0.s[3]
-	WORD $0x4fa059c8 // fmls v8.4s, v14.4s, v0.s[3]
-	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4f81118e // fmla v14.4s, v12.4s, v1.s[0]
-	WORD $0x4f81518d // fmls v13.4s, v12.4s, v1.s[0]
+	WORD $0x4f80116c // fmla v12.4s, v11.4s, v0.s[0]
+	WORD $0x4fa01162 // fmla v2.4s, v11.4s, v0.s[1]
+	WORD $0x3ce66a0b // ldr q11, [x16, x6]
+	WORD $0x3ce46a0d // ldr q13, [x16, x4]
+	WORD $0x3ce66a0e // ldr q14, [x16, x6]
+	WORD $0x4f8011ae // fmla v14.4s, v13.4s, v0.s[0]
+	WORD $0x4fa011ab // fmla v11.4s, v13.4s, v0.s[1]
+	WORD $0x4eae1dcd // mov v13.16b, v14.16b
+	WORD $0x4fa0198d // fmla v13.4s, v12.4s, v0.s[3]
+	WORD $0x4fa0598e // fmls v14.4s, v12.4s, v0.s[3]
+	WORD $0x4eab1d6c // mov v12.16b, v11.16b
+	WORD $0x4f81104c // fmla v12.4s, v2.4s, v1.s[0]
+	WORD $0x4f81504b // fmls v11.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
-	WORD $0x3ce36a0c // ldr q12, [x16, x3]
-	WORD $0x3ce46a0f // ldr q15, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a0f // ldr q15, [x16, x3]
 	WORD $0x3ce56a10 // ldr q16, [x16, x5]
-	WORD $0x3ce66a11 // ldr q17, [x16, x6]
-	WORD $0x3ce56a12 // ldr q18, [x16, x5]
-	WORD $0x4f801192 // fmla v18.4s, v12.4s, v0.s[0]
-	WORD $0x4fa01190 // fmla v16.4s, v12.4s, v0.s[1]
-	WORD $0x3ce66a0c // ldr q12, [x16, x6]
-	WORD $0x4f8011ec // fmla v12.4s, v15.4s, v0.s[0]
-	WORD $0x4fa011f1 // fmla v17.4s, v15.4s, v0.s[1]
-	WORD $0x4eac1d8f // mov v15.16b, v12.16b
-	WORD $0x4fa01a4f // fmla v15.4s, v18.4s, v0.s[3]
-	WORD $0x4fa05a4c // fmls v12.4s, v18.4s, v0.s[3]
-	WORD $0x4eb11e32 // mov v18.16b, v17.16b
-	WORD $0x4f811212 // fmla v18.4s, v16.4s, v1.s[0]
-	WORD $0x4f815211 // fmls v17.4s, v16.4s, v1.s[0]
+	WORD $0x4f8011f0 // fmla v16.4s, v15.4s, v0.s[0]
+	WORD $0x4fa011e2 // fmla v2.4s, v15.4s, v0.s[1]
+	WORD $0x3ce66a0f // ldr q15, [x16, x6]
+	WORD $0x3ce46a11 // ldr q17, [x16, x4]
+	WORD $0x3ce66a12 // ldr q18, [x16, x6]
+	WORD $0x4f801232 // fmla v18.4s, v17.4s, v0.s[0]
+	WORD $0x4fa0122f // fmla v15.4s, v17.4s, v0.s[1]
+	WORD $0x4eb21e51 // mov v17.16b, v18.16b
+	WORD $0x4fa01a11 // fmla v17.4s, v16.4s, v0.s[3]
+	WORD $0x4fa05a12 // fmls v18.4s, v16.4s, v0.s[3]
+	WORD $0x4eaf1df0 // mov v16.16b, v15.16b
+	WORD $0x4f811050 // fmla v16.4s, v2.4s, v1.s[0]
+	WORD $0x4f81504f // fmls v15.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
-	WORD $0x3ce36a10 // ldr q16, [x16, x3]
-	WORD $0x3ce46a13 // ldr q19, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a13 // ldr q19, [x16, x3]
 	WORD $0x3ce56a14 // ldr q20, [x16, x5]
-	WORD $0x3ce66a15 // ldr q21, [x16, x6]
-	WORD $0x3ce56a16 // ldr q22, [x16, x5]
-	WORD $0x4f801216 // fmla v22.4s, v16.4s, v0.s[0]
-	WORD $0x4fa01214 // fmla v20.4s, v16.4s, v0.s[1]
-	WORD $0x3ce66a10 // ldr q16, [x16, x6]
-	WORD $0x4f801270 // fmla v16.4s, v19.4s, v0.s[0]
-	WORD $0x4fa01275 // fmla v21.4s, v19.4s, v0.s[1]
-	WORD $0x4eb01e13 // mov v19.16b, v16.16b
-	WORD $0x4fa01ad3 // fmla v19.4s, v22.4s, v0.s[3]
-	WORD $0x4fa05ad0 // fmls v16.4s, v22.4s, v0.s[3]
-	WORD $0x4eb51eb6 // mov v22.16b, v21.16b
-	WORD $0x4f811296 // fmla v22.4s, v20.4s, v1.s[0]
-	WORD $0x4f815295 // fmls v21.4s, v20.4s, v1.s[0]
+	WORD $0x4f801274 // fmla v20.4s, v19.4s, v0.s[0]
+	WORD $0x4fa01262 // fmla v2.4s, v19.4s, v0.s[1]
+	WORD $0x3ce66a13 // ldr q19, [x16, x6]
+	WORD $0x3ce46a15 // ldr q21, [x16, x4]
+	WORD $0x3ce66a16 // ldr q22, [x16, x6]
+	WORD $0x4f8012b6 // fmla v22.4s, v21.4s, v0.s[0]
+	WORD $0x4fa012b3 // fmla v19.4s, v21.4s, v0.s[1]
+	WORD $0x4eb61ed5 // mov v21.16b, v22.16b
+	WORD $0x4fa01a95 // fmla v21.4s, v20.4s, v0.s[3]
+	WORD $0x4fa05a96 // fmls v22.4s, v20.4s, v0.s[3]
+	WORD $0x4eb31e74 // mov v20.16b, v19.16b
+	WORD $0x4f811054 // fmla v20.4s, v2.4s, v1.s[0]
+	WORD $0x4f815053 // fmls v19.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
-	WORD $0x3ce36a14 // ldr q20, [x16, x3]
-	WORD $0x3ce46a17 // ldr q23, [x16, x4]
+	WORD $0x3ce56a02 // ldr q2, [x16, x5]
+	WORD $0x3ce36a17 // ldr q23, [x16, x3]
 	WORD $0x3ce56a18 // ldr q24, [x16, x5]
-	WORD $0x3ce66a19 // ldr q25, [x16, x6]
-	WORD $0x3ce56a1a // ldr q26, [x16, x5]
-	WORD $0x4f80129a // fmla v26.4s, v20.4s, v0.s[0]
-	WORD $0x4fa01298 // fmla v24.4s, v20.4s, v0.s[1]
-	WORD $0x3ce66a14 // ldr q20, [x16, x6]
-	WORD $0x4f8012f4 // fmla v20.4s, v23.4s, v0.s[0]
-	WORD $0x4fa012f9 // fmla v25.4s, v23.4s, v0.s[1]
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4fa01b57 // fmla v23.4s, v26.4s, v0.s[3]
-	WORD $0x4fa05b54 // fmls v20.4s, v26.4s, v0.s[3]
-	WORD $0x4eb91f3a // mov v26.16b, v25.16b
-	WORD $0x4f81131a // fmla v26.4s, v24.4s, v1.s[0]
-	WORD $0x4f815319 // fmls v25.4s, v24.4s, v1.s[0]
+	WORD $0x4f8012f8 // fmla v24.4s, v23.4s, v0.s[0]
+	WORD $0x4fa012e2 // fmla v2.4s, v23.4s, v0.s[1]
+	WORD $0x3ce66a17 // ldr q23, [x16, x6]
+	WORD $0x3ce46a19 // ldr q25, [x16, x4]
+	WORD $0x3ce66a1a // ldr q26, [x16, x6]
+	WORD $0x4f80133a // fmla v26.4s, v25.4s, v0.s[0]
+	WORD $0x4fa01337 // fmla v23.4s, v25.4s, v0.s[1]
+	WORD $0x4eba1f59 // mov v25.16b, v26.16b
+	WORD $0x4fa01b19 // fmla v25.4s, v24.4s, v0.s[3]
+	WORD $0x4fa05b1a // fmls v26.4s, v24.4s, v0.s[3]
+	WORD $0x4eb71ef8 // mov v24.16b, v23.16b
+	WORD $0x4f811058 // fmla v24.4s, v2.4s, v1.s[0]
+	WORD $0x4f815057 // fmls v23.4s, v2.4s, v1.s[0]
 	ADD R1, R16, R16
 	MOVD R8, R10
-	ADD R9, R10, R10
-	WORD $0x4eac1d98 // mov v24.16b, v12.16b
-	WORD $0x4f801098 // fmla v24.4s, v4.4s, v0.s[0]
-	WORD $0x4eac1d9b // mov v27.16b, v12.16b
-	WORD $0x4fa0109b // fmla v27.4s, v4.4s, v0.s[1]
-	WORD $0x4f801984 // fmla v4.4s, v12.4s, v0.s[2]
-	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4f80110c // fmla v12.4s, v8.4s, v0.s[0]
-	WORD $0x4f801902 // fmla v2.4s, v8.4s, v0.s[2]
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	WORD $0x4fa01110 // fmla v16.4s, v8.4s, v0.s[1]
-	WORD $0x4eac1d88 // mov v8.16b, v12.16b
-	WORD $0x4fa01b08 // fmla v8.4s, v24.4s, v0.s[3]
-	WORD $0x4fa05b0c // fmls v12.4s, v24.4s, v0.s[3]
-	WORD $0x4eb01e14 // mov v20.16b, v16.16b
-	WORD $0x4f811374 // fmla v20.4s, v27.4s, v1.s[0]
-	WORD $0x4f815370 // fmls v16.4s, v27.4s, v1.s[0]
-	FMOVQ F2, (R10)
-	WORD $0x3cab694c // str q12, [x10, x11]
-	WORD $0x3cac6948 // str q8, [x10, x12]
-	WORD $0x3cad6950 // str q16, [x10, x13]
-	WORD $0x3cae6954 // str q20, [x10, x14]
-	WORD $0x3caf6944 // str q4, [x10, x15]
-	ADD R9, R10, R10
-	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
-	WORD $0x4f8010e2 // fmla v2.4s, v7.4s, v0.s[0]
-	WORD $0x4eaf1de4 // mov v4.16b, v15.16b
-	WORD $0x4fa010e4 // fmla v4.4s, v7.4s, v0.s[1]
-	WORD $0x4f8019e7 // fmla v7.4s, v15.4s, v0.s[2]
-	WORD $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
-	WORD $0x4eb31e68 // mov v8.16b, v19.16b
-	WORD $0x4f801168 // fmla v8.4s, v11.4s, v0.s[0]
-	WORD $0x4f801963 // fmla v3.4s, v11.4s, v0.s[2]
-	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	WORD $0x4fa01173 // fmla v19.4s, v11.4s, v0.s[1]
-	WORD $0x4ea81d0b // mov v11.16b, v8.16b
-	WORD $0x4fa0184b // fmla v11.4s, v2.4s, v0.s[3]
-	WORD $0x4fa05848 // fmls v8.4s, v2.4s, v0.s[3]
-	WORD $0x4eb31e62 // mov v2.16b, v19.16b
-	WORD $0x4f811082 // fmla v2.4s, v4.4s, v1.s[0]
-	WORD $0x4f815093 // fmls v19.4s, v4.4s, v1.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3cab6948 // str q8, [x10, x11]
-	WORD $0x3cac694b // str q11, [x10, x12]
-	WORD $0x3cad6953 // str q19, [x10, x13]
-	WORD $0x3cae6942 // str q2, [x10, x14]
-	WORD $0x3caf6947 // str q7, [x10, x15]
-	ADD R9, R10, R10
-	WORD $0x4eb11e22 // mov v2.16b, v17.16b
-	WORD $0x4f801122 // fmla v2.4s, v9.4s, v0.s[0]
-	WORD $0x4eb11e23 // mov v3.16b, v17.16b
-	WORD $0x4fa01123 // fmla v3.4s, v9.4s, v0.s[1]
-	WORD $0x4f801a29 // fmla v9.4s, v17.4s, v0.s[2]
-	WORD $0x4e39d524 // fadd v4.4s, v9.4s, v25.4s
-	WORD $0x4eb51ea7 // mov v7.16b, v21.16b
-	WORD $0x4f8011a7 // fmla v7.4s, v13.4s, v0.s[0]
-	WORD $0x4f8019a5 // fmla v5.4s, v13.4s, v0.s[2]
-	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
-	WORD $0x4fa011b5 // fmla v21.4s, v13.4s, v0.s[1]
-	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
-	WORD $0x4fa01848 // fmla v8.4s, v2.4s, v0.s[3]
-	WORD $0x4fa05847 // fmls v7.4s, v2.4s, v0.s[3]
-	WORD $0x4eb51ea2 // mov v2.16b, v21.16b
-	WORD $0x4f811062 // fmla v2.4s, v3.4s, v1.s[0]
-	WORD $0x4f815075 // fmls v21.4s, v3.4s, v1.s[0]
-	FMOVQ F5, (R10)
-	WORD $0x3cab6947 // str q7, [x10, x11]
-	WORD $0x3cac6948 // str q8, [x10, x12]
-	WORD $0x3cad6955 // str q21, [x10, x13]
-	WORD $0x3cae6942 // str q2, [x10, x14]
-	WORD $0x3caf6944 // str q4, [x10, x15]
 	ADD R9, R10, R10
 	WORD $0x4eb21e42 // mov v2.16b, v18.16b
 	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
-	WORD $0x4eb21e43 // mov v3.16b, v18.16b
-	WORD $0x4fa01143 // fmla v3.4s, v10.4s, v0.s[1]
+	WORD $0x4eb21e5b // mov v27.16b, v18.16b
+	WORD $0x4fa0115b // fmla v27.4s, v10.4s, v0.s[1]
 	WORD $0x4f801a4a // fmla v10.4s, v18.4s, v0.s[2]
-	WORD $0x4e3ad544 // fadd v4.4s, v10.4s, v26.4s
-	WORD $0x4eb61ec5 // mov v5.16b, v22.16b
-	WORD $0x4f8011c5 // fmla v5.4s, v14.4s, v0.s[0]
+	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
+	WORD $0x3caf694a // str q10, [x10, x15]
+	WORD $0x4eb61eca // mov v10.16b, v22.16b
+	WORD $0x4f8011ca // fmla v10.4s, v14.4s, v0.s[0]
 	WORD $0x4f8019c6 // fmla v6.4s, v14.4s, v0.s[2]
 	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	VST1 [V6.S4], (R10)
 	WORD $0x4fa011d6 // fmla v22.4s, v14.4s, v0.s[1]
-	WORD $0x4ea51ca7 // mov v7.16b, v5.16b
-	WORD $0x4fa01847 // fmla v7.4s, v2.4s, v0.s[3]
-	WORD $0x4fa05845 // fmls v5.4s, v2.4s, v0.s[3]
+	WORD $0x4eaa1d46 // mov v6.16b, v10.16b
+	WORD $0x4fa01846 // fmla v6.4s, v2.4s, v0.s[3]
+	WORD $0x3cac6946 // str q6, [x10, x12]
+	WORD $0x4fa0584a // fmls v10.4s, v2.4s, v0.s[3]
+	WORD $0x3cab694a // str q10, [x10, x11]
 	WORD $0x4eb61ec2 // mov v2.16b, v22.16b
-	WORD $0x4f811062 // fmla v2.4s, v3.4s, v1.s[0]
-	WORD $0x4f815076 // fmls v22.4s, v3.4s, v1.s[0]
-	FMOVQ F6, (R10)
-	WORD $0x3cab6945 // str q5, [x10, x11]
-	WORD $0x3cac6947 // str q7, [x10, x12]
-	WORD $0x3cad6956 // str q22, [x10, x13]
+	WORD $0x4f811362 // fmla v2.4s, v27.4s, v1.s[0]
 	WORD $0x3cae6942 // str q2, [x10, x14]
-	WORD $0x3caf6944 // str q4, [x10, x15]
+	WORD $0x4f815376 // fmls v22.4s, v27.4s, v1.s[0]
+	WORD $0x3cad6956 // str q22, [x10, x13]
+	ADD R9, R10, R10
+	WORD $0x4eb11e22 // mov v2.16b, v17.16b
+	WORD $0x4f801122 // fmla v2.4s, v9.4s, v0.s[0]
+	WORD $0x4eb11e26 // mov v6.16b, v17.16b
+	WORD $0x4fa01126 // fmla v6.4s, v9.4s, v0.s[1]
+	WORD $0x4f801a29 // fmla v9.4s, v17.4s, v0.s[2]
+	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
+	WORD $0x3caf6949 // str q9, [x10, x15]
+	WORD $0x4eb51ea9 // mov v9.16b, v21.16b
+	WORD $0x4f8011a9 // fmla v9.4s, v13.4s, v0.s[0]
+	WORD $0x4f8019a5 // fmla v5.4s, v13.4s, v0.s[2]
+	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	VST1 [V5.S4], (R10)
+	WORD $0x4fa011b5 // fmla v21.4s, v13.4s, v0.s[1]
+	WORD $0x4ea91d25 // mov v5.16b, v9.16b
+	WORD $0x4fa01845 // fmla v5.4s, v2.4s, v0.s[3]
+	WORD $0x3cac6945 // str q5, [x10, x12]
+	WORD $0x4fa05849 // fmls v9.4s, v2.4s, v0.s[3]
+	WORD $0x3cab6949 // str q9, [x10, x11]
+	WORD $0x4eb51ea2 // mov v2.16b, v21.16b
+	WORD $0x4f8110c2 // fmla v2.4s, v6.4s, v1.s[0]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x4f8150d5 // fmls v21.4s, v6.4s, v1.s[0]
+	WORD $0x3cad6955 // str q21, [x10, x13]
+	ADD R9, R10, R10
+	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
+	WORD $0x4f8010e2 // fmla v2.4s, v7.4s, v0.s[0]
+	WORD $0x4eaf1de5 // mov v5.16b, v15.16b
+	WORD $0x4fa010e5 // fmla v5.4s, v7.4s, v0.s[1]
+	WORD $0x4f8019e7 // fmla v7.4s, v15.4s, v0.s[2]
+	WORD $0x4e37d4e6 // fadd v6.4s, v7.4s, v23.4s
+	WORD $0x3caf6946 // str q6, [x10, x15]
+	WORD $0x4eb31e66 // mov v6.16b, v19.16b
+	WORD $0x4f801166 // fmla v6.4s, v11.4s, v0.s[0]
+	WORD $0x4f801963 // fmla v3.4s, v11.4s, v0.s[2]
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	VST1 [V3.S4], (R10)
+	WORD $0x4fa01173 // fmla v19.4s, v11.4s, v0.s[1]
+	WORD $0x4ea61cc3 // mov v3.16b, v6.16b
+	WORD $0x4fa01843 // fmla v3.4s, v2.4s, v0.s[3]
+	WORD $0x3cac6943 // str q3, [x10, x12]
+	WORD $0x4fa05846 // fmls v6.4s, v2.4s, v0.s[3]
+	WORD $0x3cab6946 // str q6, [x10, x11]
+	WORD $0x4eb31e62 // mov v2.16b, v19.16b
+	WORD $0x4f8110a2 // fmla v2.4s, v5.4s, v1.s[0]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x4f8150b3 // fmls v19.4s, v5.4s, v1.s[0]
+	WORD $0x3cad6953 // str q19, [x10, x13]
+	ADD R9, R10, R10
+	WORD $0x4eb01e02 // mov v2.16b, v16.16b
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4eb01e03 // mov v3.16b, v16.16b
+	WORD $0x4fa01103 // fmla v3.4s, v8.4s, v0.s[1]
+	WORD $0x4f801a08 // fmla v8.4s, v16.4s, v0.s[2]
+	WORD $0x4e38d505 // fadd v5.4s, v8.4s, v24.4s
+	WORD $0x3caf6945 // str q5, [x10, x15]
+	WORD $0x4eb41e85 // mov v5.16b, v20.16b
+	WORD $0x4f801185 // fmla v5.4s, v12.4s, v0.s[0]
+	WORD $0x4f801984 // fmla v4.4s, v12.4s, v0.s[2]
+	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	VST1 [V4.S4], (R10)
+	WORD $0x4fa01194 // fmla v20.4s, v12.4s, v0.s[1]
+	WORD $0x4ea51ca4 // mov v4.16b, v5.16b
+	WORD $0x4fa01844 // fmla v4.4s, v2.4s, v0.s[3]
+	WORD $0x3cac6944 // str q4, [x10, x12]
+	WORD $0x4fa05845 // fmls v5.4s, v2.4s, v0.s[3]
+	WORD $0x3cab6945 // str q5, [x10, x11]
+	WORD $0x4eb41e82 // mov v2.16b, v20.16b
+	WORD $0x4f811062 // fmla v2.4s, v3.4s, v1.s[0]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x4f815074 // fmls v20.4s, v3.4s, v1.s[0]
+	WORD $0x3cad6954 // str q20, [x10, x13]
 	MOVD R0, R16
-	FMOVQ (R16), F2
-	WORD $0x3ce36a03 // ldr q3, [x16, x3]
+	WORD $0x3ce36a02 // ldr q2, [x16, x3]
+	WORD $0x3ce56a03 // ldr q3, [x16, x5]
+	WORD $0x4f801862 // fmla v2.4s, v3.4s, v0.s[2]
+	WORD $0x3ce76a03 // ldr q3, [x16, x7]
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	VLD1 (R16), [V3.S4]
 	WORD $0x3ce46a04 // ldr q4, [x16, x4]
+	WORD $0x4f801883 // fmla v3.4s, v4.4s, v0.s[2]
+	WORD $0x3ce66a04 // ldr q4, [x16, x6]
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	ADD R1, R16, R16
+	WORD $0x3ce36a04 // ldr q4, [x16, x3]
 	WORD $0x3ce56a05 // ldr q5, [x16, x5]
-	WORD $0x3ce66a06 // ldr q6, [x16, x6]
-	WORD $0x3ce76a07 // ldr q7, [x16, x7]
-	WORD $0x4f8018a3 // fmla v3.4s, v5.4s, v0.s[2]
-	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	WORD $0x4f801882 // fmla v2.4s, v4.4s, v0.s[2]
-	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
-	ADD R1, R16, R16
-	FMOVQ (R16), F4
-	WORD $0x3ce36a05 // ldr q5, [x16, x3]
+	WORD $0x4f8018a4 // fmla v4.4s, v5.4s, v0.s[2]
+	WORD $0x3ce76a05 // ldr q5, [x16, x7]
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VLD1 (R16), [V5.S4]
 	WORD $0x3ce46a06 // ldr q6, [x16, x4]
+	WORD $0x4f8018c5 // fmla v5.4s, v6.4s, v0.s[2]
+	WORD $0x3ce66a06 // ldr q6, [x16, x6]
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	ADD R1, R16, R16
+	WORD $0x3ce36a06 // ldr q6, [x16, x3]
 	WORD $0x3ce56a07 // ldr q7, [x16, x5]
-	WORD $0x3ce66a08 // ldr q8, [x16, x6]
-	WORD $0x3ce76a09 // ldr q9, [x16, x7]
-	WORD $0x4f8018e5 // fmla v5.4s, v7.4s, v0.s[2]
-	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
-	WORD $0x4f8018c4 // fmla v4.4s, v6.4s, v0.s[2]
-	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
-	ADD R1, R16, R16
-	FMOVQ (R16), F6
-	WORD $0x3ce36a07 // ldr q7, [x16, x3]
+	WORD $0x4f8018e6 // fmla v6.4s, v7.4s, v0.s[2]
+	WORD $0x3ce76a07 // ldr q7, [x16, x7]
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VLD1 (R16), [V7.S4]
 	WORD $0x3ce46a08 // ldr q8, [x16, x4]
+	WORD $0x4f801907 // fmla v7.4s, v8.4s, v0.s[2]
+	WORD $0x3ce66a08 // ldr q8, [x16, x6]
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	ADD R1, R16, R16
+	WORD $0x3ce36a08 // ldr q8, [x16, x3]
 	WORD $0x3ce56a09 // ldr q9, [x16, x5]
-	WORD $0x3ce66a0a // ldr q10, [x16, x6]
-	WORD $0x3ce76a0b // ldr q11, [x16, x7]
-	WORD $0x4f801927 // fmla v7.4s, v9.4s, v0.s[2]
-	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
-	WORD $0x4f801906 // fmla v6.4s, v8.4s, v0.s[2]
-	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
-	ADD R1, R16, R16
-	FMOVQ (R16), F8
-	WORD $0x3ce36a09 // ldr q9, [x16, x3]
+	WORD $0x4f801928 // fmla v8.4s, v9.4s, v0.s[2]
+	WORD $0x3ce76a09 // ldr q9, [x16, x7]
+	WORD $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	VLD1 (R16), [V9.S4]
 	WORD $0x3ce46a0a // ldr q10, [x16, x4]
+	WORD $0x4f801949 // fmla v9.4s, v10.4s, v0.s[2]
+	WORD $0x3ce66a0a // ldr q10, [x16, x6]
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
+	ADD R1, R16, R16
+	WORD $0x3ce36a0a // ldr q10, [x16, x3]
 	WORD $0x3ce56a0b // ldr q11, [x16, x5]
-	WORD $0x3ce66a0c // ldr q12, [x16, x6]
-	WORD $0x3ce76a0d // ldr q13, [x16, x7]
-	WORD $0x4f801969 // fmla v9.4s, v11.4s, v0.s[2]
-	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
-	WORD $0x4f801948 // fmla v8.4s, v10.4s, v0.s[2]
-	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
-	ADD R1, R16, R16
-	FMOVQ (R16), F10
-	WORD $0x3ce36a0b // ldr q11, [x16, x3]
+	WORD $0x4f80196a // fmla v10.4s, v11.4s, v0.s[2]
+	WORD $0x3ce76a0b // ldr q11, [x16, x7]
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	VLD1 (R16), [V11.S4]
 	WORD $0x3ce46a0c // ldr q12, [x16, x4]
-	WORD $0x3ce56a0d // ldr q13, [x16, x5]
-	WORD $0x3ce66a0e // ldr q14, [x16, x6]
-	WORD $0x3ce76a0f // ldr q15, [x16, x7]
-	WORD $0x4f8019ab // fmla v11.4s, v13.4s, v0.s[2]
-	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
-	WORD $0x4f80198a // fmla v10.4s, v12.4s, v0.s[2]
-	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x4f80198b // fmla v11.4s, v12.4s, v0.s[2]
+	WORD $0x3ce66a0c // ldr q12, [x16, x6]
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
 	ADD R1, R16, R16
-	FMOVQ (R16), F12
-	WORD $0x3ce36a0d // ldr q13, [x16, x3]
+	WORD $0x3ce36a0c // ldr q12, [x16, x3]
+	WORD $0x3ce56a0d // ldr q13, [x16, x5]
+	WORD $0x4f8019ac // fmla v12.4s, v13.4s, v0.s[2]
+	WORD $0x3ce76a0d // ldr q13, [x16, x7]
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	VLD1 (R16), [V13.S4]
 	WORD $0x3ce46a0e // ldr q14, [x16, x4]
-	WORD $0x3ce56a0f // ldr q15, [x16, x5]
-	WORD $0x3ce66a10 // ldr q16, [x16, x6]
-	WORD $0x3ce76a11 // ldr q17, [x16, x7]
-	WORD $0x4f8019ed // fmla v13.4s, v15.4s, v0.s[2]
-	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
-	WORD $0x4f8019cc // fmla v12.4s, v14.4s, v0.s[2]
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4f8019cd // fmla v13.4s, v14.4s, v0.s[2]
+	WORD $0x3ce66a0e // ldr q14, [x16, x6]
+	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
 	ADD R1, R16, R16
 	ADD R9, R10, R10
-	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4f8010ae // fmla v14.4s, v5.4s, v0.s[0]
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4fa010af // fmla v15.4s, v5.4s, v0.s[1]
-	WORD $0x4f801925 // fmla v5.4s, v9.4s, v0.s[2]
-	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
-	WORD $0x4eab1d69 // mov v9.16b, v11.16b
-	WORD $0x4f8010e9 // fmla v9.4s, v7.4s, v0.s[0]
-	WORD $0x4f8018e3 // fmla v3.4s, v7.4s, v0.s[2]
-	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
-	WORD $0x4fa010eb // fmla v11.4s, v7.4s, v0.s[1]
-	WORD $0x4ea91d27 // mov v7.16b, v9.16b
-	WORD $0x4fa019c7 // fmla v7.4s, v14.4s, v0.s[3]
-	WORD $0x4fa059c9 // fmls v9.4s, v14.4s, v0.s[3]
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4f8111ed // fmla v13.4s, v15.4s, v1.s[0]
-	WORD $0x4f8151eb // fmls v11.4s, v15.4s, v1.s[0]
-	FMOVQ F3, (R10)
-	WORD $0x3cab6949 // str q9, [x10, x11]
-	WORD $0x3cac6947 // str q7, [x10, x12]
-	WORD $0x3cad694b // str q11, [x10, x13]
-	WORD $0x3cae694d // str q13, [x10, x14]
-	WORD $0x3caf6945 // str q5, [x10, x15]
-	MOVD R8, R10
-	WORD $0x4ea81d03 // mov v3.16b, v8.16b
-	WORD $0x4f801083 // fmla v3.4s, v4.4s, v0.s[0]
-	WORD $0x4ea81d05 // mov v5.16b, v8.16b
-	WORD $0x4fa01085 // fmla v5.4s, v4.4s, v0.s[1]
+	WORD $0x4ea81d0e // mov v14.16b, v8.16b
+	WORD $0x4f80108e // fmla v14.4s, v4.4s, v0.s[0]
+	WORD $0x4ea81d0f // mov v15.16b, v8.16b
+	WORD $0x4fa0108f // fmla v15.4s, v4.4s, v0.s[1]
 	WORD $0x4f801904 // fmla v4.4s, v8.4s, v0.s[2]
 	WORD $0x4e2cd484 // fadd v4.4s, v4.4s, v12.4s
-	WORD $0x4eaa1d47 // mov v7.16b, v10.16b
-	WORD $0x4f8010c7 // fmla v7.4s, v6.4s, v0.s[0]
+	WORD $0x3caf6944 // str q4, [x10, x15]
+	WORD $0x4eaa1d44 // mov v4.16b, v10.16b
+	WORD $0x4f8010c4 // fmla v4.4s, v6.4s, v0.s[0]
 	WORD $0x4f8018c2 // fmla v2.4s, v6.4s, v0.s[2]
 	WORD $0x4e2ad442 // fadd v2.4s, v2.4s, v10.4s
+	VST1 [V2.S4], (R10)
 	WORD $0x4fa010ca // fmla v10.4s, v6.4s, v0.s[1]
-	WORD $0x4ea71ce6 // mov v6.16b, v7.16b
-	WORD $0x4fa01866 // fmla v6.4s, v3.4s, v0.s[3]
-	WORD $0x4fa05867 // fmls v7.4s, v3.4s, v0.s[3]
-	WORD $0x4eaa1d43 // mov v3.16b, v10.16b
-	WORD $0x4f8110a3 // fmla v3.4s, v5.4s, v1.s[0]
-	WORD $0x4f8150aa // fmls v10.4s, v5.4s, v1.s[0]
-	FMOVQ F2, (R10)
-	WORD $0x3cab6947 // str q7, [x10, x11]
-	WORD $0x3cac6946 // str q6, [x10, x12]
+	WORD $0x4ea41c82 // mov v2.16b, v4.16b
+	WORD $0x4fa019c2 // fmla v2.4s, v14.4s, v0.s[3]
+	WORD $0x3cac6942 // str q2, [x10, x12]
+	WORD $0x4fa059c4 // fmls v4.4s, v14.4s, v0.s[3]
+	WORD $0x3cab6944 // str q4, [x10, x11]
+	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
+	WORD $0x4f8111e2 // fmla v2.4s, v15.4s, v1.s[0]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x4f8151ea // fmls v10.4s, v15.4s, v1.s[0]
 	WORD $0x3cad694a // str q10, [x10, x13]
-	WORD $0x3cae6943 // str q3, [x10, x14]
-	WORD $0x3caf6944 // str q4, [x10, x15]
+	MOVD R8, R10
+	WORD $0x4ea91d22 // mov v2.16b, v9.16b
+	WORD $0x4f8010a2 // fmla v2.4s, v5.4s, v0.s[0]
+	WORD $0x4ea91d24 // mov v4.16b, v9.16b
+	WORD $0x4fa010a4 // fmla v4.4s, v5.4s, v0.s[1]
+	WORD $0x4f801925 // fmla v5.4s, v9.4s, v0.s[2]
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
+	WORD $0x3caf6945 // str q5, [x10, x15]
+	WORD $0x4eab1d65 // mov v5.16b, v11.16b
+	WORD $0x4f8010e5 // fmla v5.4s, v7.4s, v0.s[0]
+	WORD $0x4f8018e3 // fmla v3.4s, v7.4s, v0.s[2]
+	WORD $0x4e2bd463 // fadd v3.4s, v3.4s, v11.4s
+	VST1 [V3.S4], (R10)
+	WORD $0x4fa010eb // fmla v11.4s, v7.4s, v0.s[1]
+	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
+	WORD $0x4fa01843 // fmla v3.4s, v2.4s, v0.s[3]
+	WORD $0x3cac6943 // str q3, [x10, x12]
+	WORD $0x4fa05845 // fmls v5.4s, v2.4s, v0.s[3]
+	WORD $0x3cab6945 // str q5, [x10, x11]
+	WORD $0x4eab1d62 // mov v2.16b, v11.16b
+	WORD $0x4f811082 // fmla v2.4s, v4.4s, v1.s[0]
+	WORD $0x3cae6942 // str q2, [x10, x14]
+	WORD $0x4f81508b // fmls v11.4s, v4.4s, v1.s[0]
+	WORD $0x3cad694b // str q11, [x10, x13]
 done:
 	ADD $16, R0, R0
 	ADD $16, R8, R8
@@ -3508,168 +3508,162 @@ TEXT ·winogradFilterNEON(SB), NOSPLIT, $0-56
 	FLDPQ 0(R14), (F0, F1)
 vector:
 	MOVD R0, R13
-	FMOVQ (R13), F2
-	WORD $0x3ce369a3 // ldr q3, [x13, x3]
-	WORD $0x3ce469a4 // ldr q4, [x13, x4]
-	FMOVQ (R13), F5
-	WORD $0x4f801085 // fmla v5.4s, v4.4s, v0.s[0]
-	WORD $0x4fa090a5 // fmul v5.4s, v5.4s, v0.s[1]
-	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4f801866 // fmla v6.4s, v3.4s, v0.s[2]
-	WORD $0x4f805865 // fmls v5.4s, v3.4s, v0.s[2]
-	FMOVQ (R13), F7
-	WORD $0x4fa01887 // fmla v7.4s, v4.4s, v0.s[3]
+	VLD1 (R13), [V2.S4]
+	WORD $0x3ce469a3 // ldr q3, [x13, x4]
+	VLD1 (R13), [V4.S4]
+	WORD $0x4f801064 // fmla v4.4s, v3.4s, v0.s[0]
+	WORD $0x4fa09084 // fmul v4.4s, v4.4s, v0.s[1]
+	WORD $0x3ce369a5 // ldr q5, [x13, x3]
+	WORD $0x4ea41c86 // mov v6.16b, v4.16b
+	WORD $0x4f8018a6 // fmla v6.4s, v5.4s, v0.s[2]
+	WORD $0x4f8058a4 // fmls v4.4s, v5.4s, v0.s[2]
+	VLD1 (R13), [V7.S4]
+	WORD $0x4fa01867 // fmla v7.4s, v3.4s, v0.s[3]
 	WORD $0x4f8190e7 // fmul v7.4s, v7.4s, v1.s[0]
 	WORD $0x4ea71ce8 // mov v8.16b, v7.16b
-	WORD $0x4fa11068 // fmla v8.4s, v3.4s, v1.s[1]
-	WORD $0x4fa15067 // fmls v7.4s, v3.4s, v1.s[1]
+	WORD $0x4fa110a8 // fmla v8.4s, v5.4s, v1.s[1]
+	WORD $0x4fa150a7 // fmls v7.4s, v5.4s, v1.s[1]
 	ADD R1, R13, R13
-	FMOVQ (R13), F3
-	WORD $0x3ce369a9 // ldr q9, [x13, x3]
-	WORD $0x3ce469aa // ldr q10, [x13, x4]
-	FMOVQ (R13), F11
-	WORD $0x4f80114b // fmla v11.4s, v10.4s, v0.s[0]
-	WORD $0x4fa0916b // fmul v11.4s, v11.4s, v0.s[1]
-	WORD $0x4eab1d6c // mov v12.16b, v11.16b
-	WORD $0x4f80192c // fmla v12.4s, v9.4s, v0.s[2]
-	WORD $0x4f80592b // fmls v11.4s, v9.4s, v0.s[2]
-	FMOVQ (R13), F13
-	WORD $0x4fa0194d // fmla v13.4s, v10.4s, v0.s[3]
+	VLD1 (R13), [V5.S4]
+	WORD $0x3ce469a9 // ldr q9, [x13, x4]
+	VLD1 (R13), [V10.S4]
+	WORD $0x4f80112a // fmla v10.4s, v9.4s, v0.s[0]
+	WORD $0x4fa0914a // fmul v10.4s, v10.4s, v0.s[1]
+	WORD $0x3ce369ab // ldr q11, [x13, x3]
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x4f80196c // fmla v12.4s, v11.4s, v0.s[2]
+	WORD $0x4f80596a // fmls v10.4s, v11.4s, v0.s[2]
+	VLD1 (R13), [V13.S4]
+	WORD $0x4fa0192d // fmla v13.4s, v9.4s, v0.s[3]
 	WORD $0x4f8191ad // fmul v13.4s, v13.4s, v1.s[0]
 	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4fa1112e // fmla v14.4s, v9.4s, v1.s[1]
-	WORD $0x4fa1512d // fmls v13.4s, v9.4s, v1.s[1]
+	WORD $0x4fa1116e // fmla v14.4s, v11.4s, v1.s[1]
+	WORD $0x4fa1516d // fmls v13.4s, v11.4s, v1.s[1]
 	ADD R1, R13, R13
-	FMOVQ (R13), F9
-	WORD $0x3ce369af // ldr q15, [x13, x3]
-	WORD $0x3ce469b0 // ldr q16, [x13, x4]
-	FMOVQ (R13), F17
-	WORD $0x4f801211 // fmla v17.4s, v16.4s, v0.s[0]
-	WORD $0x4fa09231 // fmul v17.4s, v17.4s, v0.s[1]
-	WORD $0x4eb11e32 // mov v18.16b, v17.16b
-	WORD $0x4f8019f2 // fmla v18.4s, v15.4s, v0.s[2]
-	WORD $0x4f8059f1 // fmls v17.4s, v15.4s, v0.s[2]
-	FMOVQ (R13), F19
-	WORD $0x4fa01a13 // fmla v19.4s, v16.4s, v0.s[3]
+	VLD1 (R13), [V11.S4]
+	WORD $0x3ce469af // ldr q15, [x13, x4]
+	VLD1 (R13), [V16.S4]
+	WORD $0x4f8011f0 // fmla v16.4s, v15.4s, v0.s[0]
+	WORD $0x4fa09210 // fmul v16.4s, v16.4s, v0.s[1]
+	WORD $0x3ce369b1 // ldr q17, [x13, x3]
+	WORD $0x4eb01e12 // mov v18.16b, v16.16b
+	WORD $0x4f801a32 // fmla v18.4s, v17.4s, v0.s[2]
+	WORD $0x4f805a30 // fmls v16.4s, v17.4s, v0.s[2]
+	VLD1 (R13), [V19.S4]
+	WORD $0x4fa019f3 // fmla v19.4s, v15.4s, v0.s[3]
 	WORD $0x4f819273 // fmul v19.4s, v19.4s, v1.s[0]
 	WORD $0x4eb31e74 // mov v20.16b, v19.16b
-	WORD $0x4fa111f4 // fmla v20.4s, v15.4s, v1.s[1]
-	WORD $0x4fa151f3 // fmls v19.4s, v15.4s, v1.s[1]
+	WORD $0x4fa11234 // fmla v20.4s, v17.4s, v1.s[1]
+	WORD $0x4fa15233 // fmls v19.4s, v17.4s, v1.s[1]
 	ADD R1, R13, R13
 	MOVD R5, R7
-	WORD $0x4ea21c4f // mov v15.16b, v2.16b
-	WORD $0x4f80112f // fmla v15.4s, v9.4s, v0.s[0]
-	WORD $0x4fa091ef // fmul v15.4s, v15.4s, v0.s[1]
-	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
-	WORD $0x4f801875 // fmla v21.4s, v3.4s, v0.s[2]
-	WORD $0x4f80586f // fmls v15.4s, v3.4s, v0.s[2]
-	WORD $0x4ea21c56 // mov v22.16b, v2.16b
-	WORD $0x4fa01936 // fmla v22.4s, v9.4s, v0.s[3]
-	WORD $0x4f8192d6 // fmul v22.4s, v22.4s, v1.s[0]
-	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
-	WORD $0x4fa11077 // fmla v23.4s, v3.4s, v1.s[1]
-	WORD $0x4fa15076 // fmls v22.4s, v3.4s, v1.s[1]
-	FMOVQ F2, (R7)
-	WORD $0x3ca868ef // str q15, [x7, x8]
+	VST1 [V2.S4], (R7)
+	WORD $0x3cac68eb // str q11, [x7, x12]
+	WORD $0x4ea21c51 // mov v17.16b, v2.16b
+	WORD $0x4f801171 // fmla v17.4s, v11.4s, v0.s[0]
+	WORD $0x4fa09231 // fmul v17.4s, v17.4s, v0.s[1]
+	WORD $0x4eb11e35 // mov v21.16b, v17.16b
+	WORD $0x4f8018b5 // fmla v21.4s, v5.4s, v0.s[2]
 	WORD $0x3ca968f5 // str q21, [x7, x9]
-	WORD $0x3caa68f6 // str q22, [x7, x10]
-	WORD $0x3cab68f7 // str q23, [x7, x11]
-	WORD $0x3cac68e9 // str q9, [x7, x12]
+	WORD $0x4f8058b1 // fmls v17.4s, v5.4s, v0.s[2]
+	WORD $0x3ca868f1 // str q17, [x7, x8]
+	WORD $0x4fa01962 // fmla v2.4s, v11.4s, v0.s[3]
+	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
+	WORD $0x4ea21c4b // mov v11.16b, v2.16b
+	WORD $0x4fa110ab // fmla v11.4s, v5.4s, v1.s[1]
+	WORD $0x3cab68eb // str q11, [x7, x11]
+	WORD $0x4fa150a2 // fmls v2.4s, v5.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
 	ADD R6, R7, R7
-	WORD $0x4ea51ca2 // mov v2.16b, v5.16b
-	WORD $0x4f801222 // fmla v2.4s, v17.4s, v0.s[0]
-	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f801963 // fmla v3.4s, v11.4s, v0.s[2]
-	WORD $0x4f805962 // fmls v2.4s, v11.4s, v0.s[2]
-	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4fa01a29 // fmla v9.4s, v17.4s, v0.s[3]
-	WORD $0x4f819129 // fmul v9.4s, v9.4s, v1.s[0]
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4fa1116f // fmla v15.4s, v11.4s, v1.s[1]
-	WORD $0x4fa15169 // fmls v9.4s, v11.4s, v1.s[1]
-	FMOVQ F5, (R7)
-	WORD $0x3ca868e2 // str q2, [x7, x8]
-	WORD $0x3ca968e3 // str q3, [x7, x9]
-	WORD $0x3caa68e9 // str q9, [x7, x10]
-	WORD $0x3cab68ef // str q15, [x7, x11]
-	WORD $0x3cac68f1 // str q17, [x7, x12]
-	ADD R6, R7, R7
-	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
-	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
-	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f801983 // fmla v3.4s, v12.4s, v0.s[2]
-	WORD $0x4f805982 // fmls v2.4s, v12.4s, v0.s[2]
-	WORD $0x4ea61cc5 // mov v5.16b, v6.16b
-	WORD $0x4fa01a45 // fmla v5.4s, v18.4s, v0.s[3]
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4ea51ca9 // mov v9.16b, v5.16b
-	WORD $0x4fa11189 // fmla v9.4s, v12.4s, v1.s[1]
-	WORD $0x4fa15185 // fmls v5.4s, v12.4s, v1.s[1]
-	FMOVQ F6, (R7)
-	WORD $0x3ca868e2 // str q2, [x7, x8]
-	WORD $0x3ca968e3 // str q3, [x7, x9]
-	WORD $0x3caa68e5 // str q5, [x7, x10]
-	WORD $0x3cab68e9 // str q9, [x7, x11]
-	WORD $0x3cac68f2 // str q18, [x7, x12]
-	ADD R6, R7, R7
-	WORD $0x4ea71ce2 // mov v2.16b, v7.16b
-	WORD $0x4f801262 // fmla v2.4s, v19.4s, v0.s[0]
-	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f8019a3 // fmla v3.4s, v13.4s, v0.s[2]
-	WORD $0x4f8059a2 // fmls v2.4s, v13.4s, v0.s[2]
-	WORD $0x4ea71ce5 // mov v5.16b, v7.16b
-	WORD $0x4fa01a65 // fmla v5.4s, v19.4s, v0.s[3]
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa111a6 // fmla v6.4s, v13.4s, v1.s[1]
-	WORD $0x4fa151a5 // fmls v5.4s, v13.4s, v1.s[1]
-	FMOVQ F7, (R7)
-	WORD $0x3ca868e2 // str q2, [x7, x8]
-	WORD $0x3ca968e3 // str q3, [x7, x9]
-	WORD $0x3caa68e5 // str q5, [x7, x10]
-	WORD $0x3cab68e6 // str q6, [x7, x11]
-	WORD $0x3cac68f3 // str q19, [x7, x12]
-	ADD R6, R7, R7
-	WORD $0x4ea81d02 // mov v2.16b, v8.16b
-	WORD $0x4f801282 // fmla v2.4s, v20.4s, v0.s[0]
-	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f8019c3 // fmla v3.4s, v14.4s, v0.s[2]
-	WORD $0x4f8059c2 // fmls v2.4s, v14.4s, v0.s[2]
-	WORD $0x4ea81d05 // mov v5.16b, v8.16b
-	WORD $0x4fa01a85 // fmla v5.4s, v20.4s, v0.s[3]
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa111c6 // fmla v6.4s, v14.4s, v1.s[1]
-	WORD $0x4fa151c5 // fmls v5.4s, v14.4s, v1.s[1]
-	FMOVQ F8, (R7)
-	WORD $0x3ca868e2 // str q2, [x7, x8]
-	WORD $0x3ca968e3 // str q3, [x7, x9]
-	WORD $0x3caa68e5 // str q5, [x7, x10]
-	WORD $0x3cab68e6 // str q6, [x7, x11]
-	WORD $0x3cac68f4 // str q20, [x7, x12]
-	ADD R6, R7, R7
+	VST1 [V4.S4], (R7)
+	WORD $0x3cac68f0 // str q16, [x7, x12]
 	WORD $0x4ea41c82 // mov v2.16b, v4.16b
 	WORD $0x4f801202 // fmla v2.4s, v16.4s, v0.s[0]
 	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
-	WORD $0x4ea21c43 // mov v3.16b, v2.16b
-	WORD $0x4f801943 // fmla v3.4s, v10.4s, v0.s[2]
+	WORD $0x4ea21c45 // mov v5.16b, v2.16b
+	WORD $0x4f801945 // fmla v5.4s, v10.4s, v0.s[2]
+	WORD $0x3ca968e5 // str q5, [x7, x9]
 	WORD $0x4f805942 // fmls v2.4s, v10.4s, v0.s[2]
-	WORD $0x4ea41c85 // mov v5.16b, v4.16b
-	WORD $0x4fa01a05 // fmla v5.4s, v16.4s, v0.s[3]
-	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
-	WORD $0x4ea51ca6 // mov v6.16b, v5.16b
-	WORD $0x4fa11146 // fmla v6.4s, v10.4s, v1.s[1]
-	WORD $0x4fa15145 // fmls v5.4s, v10.4s, v1.s[1]
-	FMOVQ F4, (R7)
 	WORD $0x3ca868e2 // str q2, [x7, x8]
-	WORD $0x3ca968e3 // str q3, [x7, x9]
-	WORD $0x3caa68e5 // str q5, [x7, x10]
-	WORD $0x3cab68e6 // str q6, [x7, x11]
-	WORD $0x3cac68f0 // str q16, [x7, x12]
+	WORD $0x4fa01a04 // fmla v4.4s, v16.4s, v0.s[3]
+	WORD $0x4f819082 // fmul v2.4s, v4.4s, v1.s[0]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4fa11144 // fmla v4.4s, v10.4s, v1.s[1]
+	WORD $0x3cab68e4 // str q4, [x7, x11]
+	WORD $0x4fa15142 // fmls v2.4s, v10.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
+	ADD R6, R7, R7
+	VST1 [V6.S4], (R7)
+	WORD $0x3cac68f2 // str q18, [x7, x12]
+	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
+	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4f801984 // fmla v4.4s, v12.4s, v0.s[2]
+	WORD $0x3ca968e4 // str q4, [x7, x9]
+	WORD $0x4f805982 // fmls v2.4s, v12.4s, v0.s[2]
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x4fa01a46 // fmla v6.4s, v18.4s, v0.s[3]
+	WORD $0x4f8190c2 // fmul v2.4s, v6.4s, v1.s[0]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4fa11184 // fmla v4.4s, v12.4s, v1.s[1]
+	WORD $0x3cab68e4 // str q4, [x7, x11]
+	WORD $0x4fa15182 // fmls v2.4s, v12.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
+	ADD R6, R7, R7
+	VST1 [V7.S4], (R7)
+	WORD $0x3cac68f3 // str q19, [x7, x12]
+	WORD $0x4ea71ce2 // mov v2.16b, v7.16b
+	WORD $0x4f801262 // fmla v2.4s, v19.4s, v0.s[0]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4f8019a4 // fmla v4.4s, v13.4s, v0.s[2]
+	WORD $0x3ca968e4 // str q4, [x7, x9]
+	WORD $0x4f8059a2 // fmls v2.4s, v13.4s, v0.s[2]
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x4fa01a67 // fmla v7.4s, v19.4s, v0.s[3]
+	WORD $0x4f8190e2 // fmul v2.4s, v7.4s, v1.s[0]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4fa111a4 // fmla v4.4s, v13.4s, v1.s[1]
+	WORD $0x3cab68e4 // str q4, [x7, x11]
+	WORD $0x4fa151a2 // fmls v2.4s, v13.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
+	ADD R6, R7, R7
+	VST1 [V8.S4], (R7)
+	WORD $0x3cac68f4 // str q20, [x7, x12]
+	WORD $0x4ea81d02 // mov v2.16b, v8.16b
+	WORD $0x4f801282 // fmla v2.4s, v20.4s, v0.s[0]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4f8019c4 // fmla v4.4s, v14.4s, v0.s[2]
+	WORD $0x3ca968e4 // str q4, [x7, x9]
+	WORD $0x4f8059c2 // fmls v2.4s, v14.4s, v0.s[2]
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x4fa01a88 // fmla v8.4s, v20.4s, v0.s[3]
+	WORD $0x4f819102 // fmul v2.4s, v8.4s, v1.s[0]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4fa111c4 // fmla v4.4s, v14.4s, v1.s[1]
+	WORD $0x3cab68e4 // str q4, [x7, x11]
+	WORD $0x4fa151c2 // fmls v2.4s, v14.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
+	ADD R6, R7, R7
+	VST1 [V3.S4], (R7)
+	WORD $0x3cac68ef // str q15, [x7, x12]
+	WORD $0x4ea31c62 // mov v2.16b, v3.16b
+	WORD $0x4f8011e2 // fmla v2.4s, v15.4s, v0.s[0]
+	WORD $0x4fa09042 // fmul v2.4s, v2.4s, v0.s[1]
+	WORD $0x4ea21c44 // mov v4.16b, v2.16b
+	WORD $0x4f801924 // fmla v4.4s, v9.4s, v0.s[2]
+	WORD $0x3ca968e4 // str q4, [x7, x9]
+	WORD $0x4f805922 // fmls v2.4s, v9.4s, v0.s[2]
+	WORD $0x3ca868e2 // str q2, [x7, x8]
+	WORD $0x4fa019e3 // fmla v3.4s, v15.4s, v0.s[3]
+	WORD $0x4f819062 // fmul v2.4s, v3.4s, v1.s[0]
+	WORD $0x4ea21c43 // mov v3.16b, v2.16b
+	WORD $0x4fa11123 // fmla v3.4s, v9.4s, v1.s[1]
+	WORD $0x3cab68e3 // str q3, [x7, x11]
+	WORD $0x4fa15122 // fmls v2.4s, v9.4s, v1.s[1]
+	WORD $0x3caa68e2 // str q2, [x7, x10]
 done:
 	ADD $16, R0, R0
 	ADD $16, R5, R5
@@ -3700,198 +3694,192 @@ TEXT ·winogradGradientNEON(SB), NOSPLIT, $0-56
 	FMOVQ 0(R15), F0
 vector:
 	MOVD R0, R14
-	FMOVQ (R14), F1
-	WORD $0x3ce369c2 // ldr q2, [x14, x3]
-	WORD $0x3ce469c3 // ldr q3, [x14, x4]
-	WORD $0x3ce569c4 // ldr q4, [x14, x5]
-	FMOVQ (R14), F5
-	WORD $0x4f801065 // fmla v5.4s, v3.4s, v0.s[0]
+	VLD1 (R14), [V1.S4]
+	WORD $0x3ce469c2 // ldr q2, [x14, x4]
+	VLD1 (R14), [V3.S4]
+	WORD $0x4f801043 // fmla v3.4s, v2.4s, v0.s[0]
+	WORD $0x3ce369c4 // ldr q4, [x14, x3]
+	WORD $0x3ce569c5 // ldr q5, [x14, x5]
 	WORD $0x3ce369c6 // ldr q6, [x14, x3]
-	WORD $0x4f801086 // fmla v6.4s, v4.4s, v0.s[0]
-	WORD $0x4ea51ca7 // mov v7.16b, v5.16b
+	WORD $0x4f8010a6 // fmla v6.4s, v5.4s, v0.s[0]
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
 	WORD $0x4fa010c7 // fmla v7.4s, v6.4s, v0.s[1]
-	WORD $0x4fa050c5 // fmls v5.4s, v6.4s, v0.s[1]
-	FMOVQ (R14), F6
-	WORD $0x4f801866 // fmla v6.4s, v3.4s, v0.s[2]
-	WORD $0x4f801882 // fmla v2.4s, v4.4s, v0.s[2]
-	WORD $0x4ea61cc3 // mov v3.16b, v6.16b
-	WORD $0x4fa01843 // fmla v3.4s, v2.4s, v0.s[3]
-	WORD $0x4fa05846 // fmls v6.4s, v2.4s, v0.s[3]
+	WORD $0x4fa050c3 // fmls v3.4s, v6.4s, v0.s[1]
+	VLD1 (R14), [V6.S4]
+	WORD $0x4f801846 // fmla v6.4s, v2.4s, v0.s[2]
+	WORD $0x4f8018a4 // fmla v4.4s, v5.4s, v0.s[2]
+	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
+	WORD $0x4fa01882 // fmla v2.4s, v4.4s, v0.s[3]
+	WORD $0x4fa05886 // fmls v6.4s, v4.4s, v0.s[3]
 	ADD R1, R14, R14
-	FMOVQ (R14), F2
-	WORD $0x3ce369c8 // ldr q8, [x14, x3]
-	WORD $0x3ce469c9 // ldr q9, [x14, x4]
-	WORD $0x3ce569ca // ldr q10, [x14, x5]
-	FMOVQ (R14), F11
-	WORD $0x4f80112b // fmla v11.4s, v9.4s, v0.s[0]
+	VLD1 (R14), [V4.S4]
+	WORD $0x3ce469c8 // ldr q8, [x14, x4]
+	VLD1 (R14), [V9.S4]
+	WORD $0x4f801109 // fmla v9.4s, v8.4s, v0.s[0]
+	WORD $0x3ce369ca // ldr q10, [x14, x3]
+	WORD $0x3ce569cb // ldr q11, [x14, x5]
 	WORD $0x3ce369cc // ldr q12, [x14, x3]
-	WORD $0x4f80114c // fmla v12.4s, v10.4s, v0.s[0]
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
+	WORD $0x4f80116c // fmla v12.4s, v11.4s, v0.s[0]
+	WORD $0x4ea91d2d // mov v13.16b, v9.16b
 	WORD $0x4fa0118d // fmla v13.4s, v12.4s, v0.s[1]
-	WORD $0x4fa0518b // fmls v11.4s, v12.4s, v0.s[1]
-	FMOVQ (R14), F12
-	WORD $0x4f80192c // fmla v12.4s, v9.4s, v0.s[2]
-	WORD $0x4f801948 // fmla v8.4s, v10.4s, v0.s[2]
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4fa01909 // fmla v9.4s, v8.4s, v0.s[3]
-	WORD $0x4fa0590c // fmls v12.4s, v8.4s, v0.s[3]
+	WORD $0x4fa05189 // fmls v9.4s, v12.4s, v0.s[1]
+	VLD1 (R14), [V12.S4]
+	WORD $0x4f80190c // fmla v12.4s, v8.4s, v0.s[2]
+	WORD $0x4f80196a // fmla v10.4s, v11.4s, v0.s[2]
+	WORD $0x4eac1d88 // mov v8.16b, v12.16b
+	WORD $0x4fa01948 // fmla v8.4s, v10.4s, v0.s[3]
+	WORD $0x4fa0594c // fmls v12.4s, v10.4s, v0.s[3]
 	ADD R1, R14, R14
-	FMOVQ (R14), F8
-	WORD $0x3ce369ce // ldr q14, [x14, x3]
-	WORD $0x3ce469cf // ldr q15, [x14, x4]
-	WORD $0x3ce569d0 // ldr q16, [x14, x5]
-	FMOVQ (R14), F17
-	WORD $0x4f8011f1 // fmla v17.4s, v15.4s, v0.s[0]
+	VLD1 (R14), [V10.S4]
+	WORD $0x3ce469ce // ldr q14, [x14, x4]
+	VLD1 (R14), [V15.S4]
+	WORD $0x4f8011cf // fmla v15.4s, v14.4s, v0.s[0]
+	WORD $0x3ce369d0 // ldr q16, [x14, x3]
+	WORD $0x3ce569d1 // ldr q17, [x14, x5]
 	WORD $0x3ce369d2 // ldr q18, [x14, x3]
-	WORD $0x4f801212 // fmla v18.4s, v16.4s, v0.s[0]
-	WORD $0x4eb11e33 // mov v19.16b, v17.16b
+	WORD $0x4f801232 // fmla v18.4s, v17.4s, v0.s[0]
+	WORD $0x4eaf1df3 // mov v19.16b, v15.16b
 	WORD $0x4fa01253 // fmla v19.4s, v18.4s, v0.s[1]
-	WORD $0x4fa05251 // fmls v17.4s, v18.4s, v0.s[1]
-	FMOVQ (R14), F18
-	WORD $0x4f8019f2 // fmla v18.4s, v15.4s, v0.s[2]
-	WORD $0x4f801a0e // fmla v14.4s, v16.4s, v0.s[2]
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4fa019cf // fmla v15.4s, v14.4s, v0.s[3]
-	WORD $0x4fa059d2 // fmls v18.4s, v14.4s, v0.s[3]
+	WORD $0x4fa0524f // fmls v15.4s, v18.4s, v0.s[1]
+	VLD1 (R14), [V18.S4]
+	WORD $0x4f8019d2 // fmla v18.4s, v14.4s, v0.s[2]
+	WORD $0x4f801a30 // fmla v16.4s, v17.4s, v0.s[2]
+	WORD $0x4eb21e4e // mov v14.16b, v18.16b
+	WORD $0x4fa01a0e // fmla v14.4s, v16.4s, v0.s[3]
+	WORD $0x4fa05a12 // fmls v18.4s, v16.4s, v0.s[3]
 	ADD R1, R14, R14
-	FMOVQ (R14), F14
-	WORD $0x3ce369d4 // ldr q20, [x14, x3]
-	WORD $0x3ce469d5 // ldr q21, [x14, x4]
-	WORD $0x3ce569d6 // ldr q22, [x14, x5]
-	FMOVQ (R14), F23
-	WORD $0x4f8012b7 // fmla v23.4s, v21.4s, v0.s[0]
+	VLD1 (R14), [V16.S4]
+	WORD $0x3ce469d4 // ldr q20, [x14, x4]
+	VLD1 (R14), [V21.S4]
+	WORD $0x4f801295 // fmla v21.4s, v20.4s, v0.s[0]
+	WORD $0x3ce369d6 // ldr q22, [x14, x3]
+	WORD $0x3ce569d7 // ldr q23, [x14, x5]
 	WORD $0x3ce369d8 // ldr q24, [x14, x3]
-	WORD $0x4f8012d8 // fmla v24.4s, v22.4s, v0.s[0]
-	WORD $0x4eb71ef9 // mov v25.16b, v23.16b
+	WORD $0x4f8012f8 // fmla v24.4s, v23.4s, v0.s[0]
+	WORD $0x4eb51eb9 // mov v25.16b, v21.16b
 	WORD $0x4fa01319 // fmla v25.4s, v24.4s, v0.s[1]
-	WORD $0x4fa05317 // fmls v23.4s, v24.4s, v0.s[1]
-	FMOVQ (R14), F24
-	WORD $0x4f801ab8 // fmla v24.4s, v21.4s, v0.s[2]
-	WORD $0x4f801ad4 // fmla v20.4s, v22.4s, v0.s[2]
-	WORD $0x4eb81f15 // mov v21.16b, v24.16b
-	WORD $0x4fa01a95 // fmla v21.4s, v20.4s, v0.s[3]
-	WORD $0x4fa05a98 // fmls v24.4s, v20.4s, v0.s[3]
+	WORD $0x4fa05315 // fmls v21.4s, v24.4s, v0.s[1]
+	VLD1 (R14), [V24.S4]
+	WORD $0x4f801a98 // fmla v24.4s, v20.4s, v0.s[2]
+	WORD $0x4f801af6 // fmla v22.4s, v23.4s, v0.s[2]
+	WORD $0x4eb81f14 // mov v20.16b, v24.16b
+	WORD $0x4fa01ad4 // fmla v20.4s, v22.4s, v0.s[3]
+	WORD $0x4fa05ad8 // fmls v24.4s, v22.4s, v0.s[3]
 	ADD R1, R14, R14
 	MOVD R6, R8
-	WORD $0x4ea11c34 // mov v20.16b, v1.16b
-	WORD $0x4f801114 // fmla v20.4s, v8.4s, v0.s[0]
-	WORD $0x4ea21c5a // mov v26.16b, v2.16b
-	WORD $0x4f8011da // fmla v26.4s, v14.4s, v0.s[0]
-	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	VST1 [V1.S4], (R8)
+	WORD $0x3cad6910 // str q16, [x8, x13]
+	WORD $0x4ea11c36 // mov v22.16b, v1.16b
+	WORD $0x4f801156 // fmla v22.4s, v10.4s, v0.s[0]
+	WORD $0x4ea41c9a // mov v26.16b, v4.16b
+	WORD $0x4f80121a // fmla v26.4s, v16.4s, v0.s[0]
+	WORD $0x4eb61edb // mov v27.16b, v22.16b
 	WORD $0x4fa0135b // fmla v27.4s, v26.4s, v0.s[1]
-	WORD $0x4fa05354 // fmls v20.4s, v26.4s, v0.s[1]
-	WORD $0x4ea11c3a // mov v26.16b, v1.16b
-	WORD $0x4f80191a // fmla v26.4s, v8.4s, v0.s[2]
-	WORD $0x4f8019c2 // fmla v2.4s, v14.4s, v0.s[2]
-	WORD $0x4eba1f48 // mov v8.16b, v26.16b
-	WORD $0x4fa01848 // fmla v8.4s, v2.4s, v0.s[3]
-	WORD $0x4fa0585a // fmls v26.4s, v2.4s, v0.s[3]
-	FMOVQ F1, (R8)
-	WORD $0x3ca96914 // str q20, [x8, x9]
 	WORD $0x3caa691b // str q27, [x8, x10]
-	WORD $0x3cab691a // str q26, [x8, x11]
-	WORD $0x3cac6908 // str q8, [x8, x12]
-	WORD $0x3cad690e // str q14, [x8, x13]
+	WORD $0x4fa05356 // fmls v22.4s, v26.4s, v0.s[1]
+	WORD $0x3ca96916 // str q22, [x8, x9]
+	WORD $0x4f801941 // fmla v1.4s, v10.4s, v0.s[2]
+	WORD $0x4f801a04 // fmla v4.4s, v16.4s, v0.s[2]
+	WORD $0x4ea11c2a // mov v10.16b, v1.16b
+	WORD $0x4fa0188a // fmla v10.4s, v4.4s, v0.s[3]
+	WORD $0x3cac690a // str q10, [x8, x12]
+	WORD $0x4fa05881 // fmls v1.4s, v4.4s, v0.s[3]
+	WORD $0x3cab6901 // str q1, [x8, x11]
 	ADD R7, R8, R8
+	VST1 [V3.S4], (R8)
+	WORD $0x3cad6915 // str q21, [x8, x13]
+	WORD $0x4ea31c61 // mov v1.16b, v3.16b
+	WORD $0x4f8011e1 // fmla v1.4s, v15.4s, v0.s[0]
+	WORD $0x4ea91d24 // mov v4.16b, v9.16b
+	WORD $0x4f8012a4 // fmla v4.4s, v21.4s, v0.s[0]
+	WORD $0x4ea11c2a // mov v10.16b, v1.16b
+	WORD $0x4fa0108a // fmla v10.4s, v4.4s, v0.s[1]
+	WORD $0x3caa690a // str q10, [x8, x10]
+	WORD $0x4fa05081 // fmls v1.4s, v4.4s, v0.s[1]
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x4f8019e3 // fmla v3.4s, v15.4s, v0.s[2]
+	WORD $0x4f801aa9 // fmla v9.4s, v21.4s, v0.s[2]
+	WORD $0x4ea31c61 // mov v1.16b, v3.16b
+	WORD $0x4fa01921 // fmla v1.4s, v9.4s, v0.s[3]
+	WORD $0x3cac6901 // str q1, [x8, x12]
+	WORD $0x4fa05923 // fmls v3.4s, v9.4s, v0.s[3]
+	WORD $0x3cab6903 // str q3, [x8, x11]
+	ADD R7, R8, R8
+	VST1 [V7.S4], (R8)
+	WORD $0x3cad6919 // str q25, [x8, x13]
+	WORD $0x4ea71ce1 // mov v1.16b, v7.16b
+	WORD $0x4f801261 // fmla v1.4s, v19.4s, v0.s[0]
+	WORD $0x4ead1da3 // mov v3.16b, v13.16b
+	WORD $0x4f801323 // fmla v3.4s, v25.4s, v0.s[0]
+	WORD $0x4ea11c24 // mov v4.16b, v1.16b
+	WORD $0x4fa01064 // fmla v4.4s, v3.4s, v0.s[1]
+	WORD $0x3caa6904 // str q4, [x8, x10]
+	WORD $0x4fa05061 // fmls v1.4s, v3.4s, v0.s[1]
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x4f801a67 // fmla v7.4s, v19.4s, v0.s[2]
+	WORD $0x4f801b2d // fmla v13.4s, v25.4s, v0.s[2]
+	WORD $0x4ea71ce1 // mov v1.16b, v7.16b
+	WORD $0x4fa019a1 // fmla v1.4s, v13.4s, v0.s[3]
+	WORD $0x3cac6901 // str q1, [x8, x12]
+	WORD $0x4fa059a7 // fmls v7.4s, v13.4s, v0.s[3]
+	WORD $0x3cab6907 // str q7, [x8, x11]
+	ADD R7, R8, R8
+	VST1 [V6.S4], (R8)
+	WORD $0x3cad6918 // str q24, [x8, x13]
+	WORD $0x4ea61cc1 // mov v1.16b, v6.16b
+	WORD $0x4f801241 // fmla v1.4s, v18.4s, v0.s[0]
+	WORD $0x4eac1d83 // mov v3.16b, v12.16b
+	WORD $0x4f801303 // fmla v3.4s, v24.4s, v0.s[0]
+	WORD $0x4ea11c24 // mov v4.16b, v1.16b
+	WORD $0x4fa01064 // fmla v4.4s, v3.4s, v0.s[1]
+	WORD $0x3caa6904 // str q4, [x8, x10]
+	WORD $0x4fa05061 // fmls v1.4s, v3.4s, v0.s[1]
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x4f801a46 // fmla v6.4s, v18.4s, v0.s[2]
+	WORD $0x4f801b0c // fmla v12.4s, v24.4s, v0.s[2]
+	WORD $0x4ea61cc1 // mov v1.16b, v6.16b
+	WORD $0x4fa01981 // fmla v1.4s, v12.4s, v0.s[3]
+	WORD $0x3cac6901 // str q1, [x8, x12]
+	WORD $0x4fa05986 // fmls v6.4s, v12.4s, v0.s[3]
+	WORD $0x3cab6906 // str q6, [x8, x11]
+	ADD R7, R8, R8
+	VST1 [V2.S4], (R8)
+	WORD $0x3cad6914 // str q20, [x8, x13]
+	WORD $0x4ea21c41 // mov v1.16b, v2.16b
+	WORD $0x4f8011c1 // fmla v1.4s, v14.4s, v0.s[0]
+	WORD $0x4ea81d03 // mov v3.16b, v8.16b
+	WORD $0x4f801283 // fmla v3.4s, v20.4s, v0.s[0]
+	WORD $0x4ea11c24 // mov v4.16b, v1.16b
+	WORD $0x4fa01064 // fmla v4.4s, v3.4s, v0.s[1]
+	WORD $0x3caa6904 // str q4, [x8, x10]
+	WORD $0x4fa05061 // fmls v1.4s, v3.4s, v0.s[1]
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x4f8019c2 // fmla v2.4s, v14.4s, v0.s[2]
+	WORD $0x4f801a88 // fmla v8.4s, v20.4s, v0.s[2]
+	WORD $0x4ea21c41 // mov v1.16b, v2.16b
+	WORD $0x4fa01901 // fmla v1.4s, v8.4s, v0.s[3]
+	WORD $0x3cac6901 // str q1, [x8, x12]
+	WORD $0x4fa05902 // fmls v2.4s, v8.4s, v0.s[3]
+	WORD $0x3cab6902 // str q2, [x8, x11]
+	ADD R7, R8, R8
+	VST1 [V5.S4], (R8)
+	WORD $0x3cad6917 // str q23, [x8, x13]
 	WORD $0x4ea51ca1 // mov v1.16b, v5.16b
 	WORD $0x4f801221 // fmla v1.4s, v17.4s, v0.s[0]
 	WORD $0x4eab1d62 // mov v2.16b, v11.16b
 	WORD $0x4f8012e2 // fmla v2.4s, v23.4s, v0.s[0]
-	WORD $0x4ea11c28 // mov v8.16b, v1.16b
-	WORD $0x4fa01048 // fmla v8.4s, v2.4s, v0.s[1]
-	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
-	WORD $0x4ea51ca2 // mov v2.16b, v5.16b
-	WORD $0x4f801a22 // fmla v2.4s, v17.4s, v0.s[2]
-	WORD $0x4f801aeb // fmla v11.4s, v23.4s, v0.s[2]
-	WORD $0x4ea21c4e // mov v14.16b, v2.16b
-	WORD $0x4fa0196e // fmla v14.4s, v11.4s, v0.s[3]
-	WORD $0x4fa05962 // fmls v2.4s, v11.4s, v0.s[3]
-	FMOVQ F5, (R8)
-	WORD $0x3ca96901 // str q1, [x8, x9]
-	WORD $0x3caa6908 // str q8, [x8, x10]
-	WORD $0x3cab6902 // str q2, [x8, x11]
-	WORD $0x3cac690e // str q14, [x8, x12]
-	WORD $0x3cad6917 // str q23, [x8, x13]
-	ADD R7, R8, R8
-	WORD $0x4ea71ce1 // mov v1.16b, v7.16b
-	WORD $0x4f801261 // fmla v1.4s, v19.4s, v0.s[0]
-	WORD $0x4ead1da2 // mov v2.16b, v13.16b
-	WORD $0x4f801322 // fmla v2.4s, v25.4s, v0.s[0]
-	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
-	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
-	WORD $0x4ea71ce2 // mov v2.16b, v7.16b
-	WORD $0x4f801a62 // fmla v2.4s, v19.4s, v0.s[2]
-	WORD $0x4f801b2d // fmla v13.4s, v25.4s, v0.s[2]
-	WORD $0x4ea21c48 // mov v8.16b, v2.16b
-	WORD $0x4fa019a8 // fmla v8.4s, v13.4s, v0.s[3]
-	WORD $0x4fa059a2 // fmls v2.4s, v13.4s, v0.s[3]
-	FMOVQ F7, (R8)
-	WORD $0x3ca96901 // str q1, [x8, x9]
-	WORD $0x3caa6905 // str q5, [x8, x10]
-	WORD $0x3cab6902 // str q2, [x8, x11]
-	WORD $0x3cac6908 // str q8, [x8, x12]
-	WORD $0x3cad6919 // str q25, [x8, x13]
-	ADD R7, R8, R8
-	WORD $0x4ea61cc1 // mov v1.16b, v6.16b
-	WORD $0x4f801241 // fmla v1.4s, v18.4s, v0.s[0]
-	WORD $0x4eac1d82 // mov v2.16b, v12.16b
-	WORD $0x4f801302 // fmla v2.4s, v24.4s, v0.s[0]
-	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
-	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
-	WORD $0x4ea61cc2 // mov v2.16b, v6.16b
-	WORD $0x4f801a42 // fmla v2.4s, v18.4s, v0.s[2]
-	WORD $0x4f801b0c // fmla v12.4s, v24.4s, v0.s[2]
-	WORD $0x4ea21c47 // mov v7.16b, v2.16b
-	WORD $0x4fa01987 // fmla v7.4s, v12.4s, v0.s[3]
-	WORD $0x4fa05982 // fmls v2.4s, v12.4s, v0.s[3]
-	FMOVQ F6, (R8)
-	WORD $0x3ca96901 // str q1, [x8, x9]
-	WORD $0x3caa6905 // str q5, [x8, x10]
-	WORD $0x3cab6902 // str q2, [x8, x11]
-	WORD $0x3cac6907 // str q7, [x8, x12]
-	WORD $0x3cad6918 // str q24, [x8, x13]
-	ADD R7, R8, R8
-	WORD $0x4ea31c61 // mov v1.16b, v3.16b
-	WORD $0x4f8011e1 // fmla v1.4s, v15.4s, v0.s[0]
-	WORD $0x4ea91d22 // mov v2.16b, v9.16b
-	WORD $0x4f8012a2 // fmla v2.4s, v21.4s, v0.s[0]
-	WORD $0x4ea11c25 // mov v5.16b, v1.16b
-	WORD $0x4fa01045 // fmla v5.4s, v2.4s, v0.s[1]
-	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
-	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4f8019e2 // fmla v2.4s, v15.4s, v0.s[2]
-	WORD $0x4f801aa9 // fmla v9.4s, v21.4s, v0.s[2]
-	WORD $0x4ea21c46 // mov v6.16b, v2.16b
-	WORD $0x4fa01926 // fmla v6.4s, v9.4s, v0.s[3]
-	WORD $0x4fa05922 // fmls v2.4s, v9.4s, v0.s[3]
-	FMOVQ F3, (R8)
-	WORD $0x3ca96901 // str q1, [x8, x9]
-	WORD $0x3caa6905 // str q5, [x8, x10]
-	WORD $0x3cab6902 // str q2, [x8, x11]
-	WORD $0x3cac6906 // str q6, [x8, x12]
-	WORD $0x3cad6915 // str q21, [x8, x13]
-	ADD R7, R8, R8
-	WORD $0x4ea41c81 // mov v1.16b, v4.16b
-	WORD $0x4f801201 // fmla v1.4s, v16.4s, v0.s[0]
-	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
-	WORD $0x4f8012c2 // fmla v2.4s, v22.4s, v0.s[0]
 	WORD $0x4ea11c23 // mov v3.16b, v1.16b
 	WORD $0x4fa01043 // fmla v3.4s, v2.4s, v0.s[1]
-	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
-	WORD $0x4ea41c82 // mov v2.16b, v4.16b
-	WORD $0x4f801a02 // fmla v2.4s, v16.4s, v0.s[2]
-	WORD $0x4f801aca // fmla v10.4s, v22.4s, v0.s[2]
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4fa01945 // fmla v5.4s, v10.4s, v0.s[3]
-	WORD $0x4fa05942 // fmls v2.4s, v10.4s, v0.s[3]
-	FMOVQ F4, (R8)
-	WORD $0x3ca96901 // str q1, [x8, x9]
 	WORD $0x3caa6903 // str q3, [x8, x10]
-	WORD $0x3cab6902 // str q2, [x8, x11]
-	WORD $0x3cac6905 // str q5, [x8, x12]
-	WORD $0x3cad6916 // str q22, [x8, x13]
+	WORD $0x4fa05041 // fmls v1.4s, v2.4s, v0.s[1]
+	WORD $0x3ca96901 // str q1, [x8, x9]
+	WORD $0x4f801a25 // fmla v5.4s, v17.4s, v0.s[2]
+	WORD $0x4f801aeb // fmla v11.4s, v23.4s, v0.s[2]
+	WORD $0x4ea51ca1 // mov v1.16b, v5.16b
+	WORD $0x4fa01961 // fmla v1.4s, v11.4s, v0.s[3]
+	WORD $0x3cac6901 // str q1, [x8, x12]
+	WORD $0x4fa05965 // fmls v5.4s, v11.4s, v0.s[3]
+	WORD $0x3cab6905 // str q5, [x8, x11]
 done:
 	ADD $16, R0, R0
 	ADD $16, R6, R6
@@ -3922,190 +3910,190 @@ TEXT ·winogradFilterGradientNEON(SB), NOSPLIT, $0-64
 	FLDPQ 0(R15), (F0, F1)
 vector:
 	MOVD R0, R14
-	FMOVQ (R14), F2
-	WORD $0x3ce369c3 // ldr q3, [x14, x3]
-	WORD $0x3ce469c4 // ldr q4, [x14, x4]
+	WORD $0x3ce369c2 // ldr q2, [x14, x3]
+	WORD $0x3ce469c3 // ldr q3, [x14, x4]
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
 	WORD $0x3ce569c5 // ldr q5, [x14, x5]
 	WORD $0x3ce669c6 // ldr q6, [x14, x6]
-	WORD $0x3ce769c7 // ldr q7, [x14, x7]
-	WORD $0x4e24d468 // fadd v8.4s, v3.4s, v4.4s
-	WORD $0x4e26d4a9 // fadd v9.4s, v5.4s, v6.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	WORD $0x4ea6d4a4 // fsub v4.4s, v5.4s, v6.4s
-	WORD $0x4f809105 // fmul v5.4s, v8.4s, v0.s[0]
-	WORD $0x4fa01125 // fmla v5.4s, v9.4s, v0.s[1]
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	WORD $0x4f809863 // fmul v3.4s, v3.4s, v0.s[2]
-	WORD $0x4fa01883 // fmla v3.4s, v4.4s, v0.s[3]
-	WORD $0x4f819104 // fmul v4.4s, v8.4s, v1.s[0]
-	WORD $0x4f815124 // fmls v4.4s, v9.4s, v1.s[0]
-	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
+	WORD $0x4e26d4a7 // fadd v7.4s, v5.4s, v6.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x4ea6d4a3 // fsub v3.4s, v5.4s, v6.4s
+	WORD $0x4f809085 // fmul v5.4s, v4.4s, v0.s[0]
+	WORD $0x4fa010e5 // fmla v5.4s, v7.4s, v0.s[1]
+	VLD1 (R14), [V6.S4]
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
+	WORD $0x4fa01862 // fmla v2.4s, v3.4s, v0.s[3]
+	WORD $0x4f819083 // fmul v3.4s, v4.4s, v1.s[0]
+	WORD $0x4f8150e3 // fmls v3.4s, v7.4s, v1.s[0]
+	WORD $0x3ce769c4 // ldr q4, [x14, x7]
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	ADD R1, R14, R14
-	FMOVQ (R14), F5
-	WORD $0x3ce369c6 // ldr q6, [x14, x3]
-	WORD $0x3ce469c7 // ldr q7, [x14, x4]
+	WORD $0x3ce369c4 // ldr q4, [x14, x3]
+	WORD $0x3ce469c6 // ldr q6, [x14, x4]
+	WORD $0x4e26d487 // fadd v7.4s, v4.4s, v6.4s
 	WORD $0x3ce569c8 // ldr q8, [x14, x5]
 	WORD $0x3ce669c9 // ldr q9, [x14, x6]
-	WORD $0x3ce769ca // ldr q10, [x14, x7]
-	WORD $0x4e27d4cb // fadd v11.4s, v6.4s, v7.4s
-	WORD $0x4e29d50c // fadd v12.4s, v8.4s, v9.4s
-	WORD $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
-	WORD $0x4ea9d507 // fsub v7.4s, v8.4s, v9.4s
-	WORD $0x4f809168 // fmul v8.4s, v11.4s, v0.s[0]
-	WORD $0x4fa01188 // fmla v8.4s, v12.4s, v0.s[1]
-	WORD $0x4e25d505 // fadd v5.4s, v8.4s, v5.4s
-	WORD $0x4f8098c6 // fmul v6.4s, v6.4s, v0.s[2]
-	WORD $0x4fa018e6 // fmla v6.4s, v7.4s, v0.s[3]
-	WORD $0x4f819167 // fmul v7.4s, v11.4s, v1.s[0]
-	WORD $0x4f815187 // fmls v7.4s, v12.4s, v1.s[0]
-	WORD $0x4e2ad4e7 // fadd v7.4s, v7.4s, v10.4s
+	WORD $0x4e29d50a // fadd v10.4s, v8.4s, v9.4s
+	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
+	WORD $0x4ea9d506 // fsub v6.4s, v8.4s, v9.4s
+	WORD $0x4f8090e8 // fmul v8.4s, v7.4s, v0.s[0]
+	WORD $0x4fa01148 // fmla v8.4s, v10.4s, v0.s[1]
+	VLD1 (R14), [V9.S4]
+	WORD $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
+	WORD $0x4fa018c4 // fmla v4.4s, v6.4s, v0.s[3]
+	WORD $0x4f8190e6 // fmul v6.4s, v7.4s, v1.s[0]
+	WORD $0x4f815146 // fmls v6.4s, v10.4s, v1.s[0]
+	WORD $0x3ce769c7 // ldr q7, [x14, x7]
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	ADD R1, R14, R14
-	FMOVQ (R14), F8
-	WORD $0x3ce369c9 // ldr q9, [x14, x3]
-	WORD $0x3ce469ca // ldr q10, [x14, x4]
+	WORD $0x3ce369c7 // ldr q7, [x14, x3]
+	WORD $0x3ce469c9 // ldr q9, [x14, x4]
+	WORD $0x4e29d4ea // fadd v10.4s, v7.4s, v9.4s
 	WORD $0x3ce569cb // ldr q11, [x14, x5]
 	WORD $0x3ce669cc // ldr q12, [x14, x6]
-	WORD $0x3ce769cd // ldr q13, [x14, x7]
-	WORD $0x4e2ad52e // fadd v14.4s, v9.4s, v10.4s
-	WORD $0x4e2cd56f // fadd v15.4s, v11.4s, v12.4s
-	WORD $0x4eaad529 // fsub v9.4s, v9.4s, v10.4s
-	WORD $0x4eacd56a // fsub v10.4s, v11.4s, v12.4s
-	WORD $0x4f8091cb // fmul v11.4s, v14.4s, v0.s[0]
-	WORD $0x4fa011eb // fmla v11.4s, v15.4s, v0.s[1]
-	WORD $0x4e28d568 // fadd v8.4s, v11.4s, v8.4s
-	WORD $0x4f809929 // fmul v9.4s, v9.4s, v0.s[2]
-	WORD $0x4fa01949 // fmla v9.4s, v10.4s, v0.s[3]
-	WORD $0x4f8191ca // fmul v10.4s, v14.4s, v1.s[0]
-	WORD $0x4f8151ea // fmls v10.4s, v15.4s, v1.s[0]
-	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
+	WORD $0x4e2cd56d // fadd v13.4s, v11.4s, v12.4s
+	WORD $0x4ea9d4e7 // fsub v7.4s, v7.4s, v9.4s
+	WORD $0x4eacd569 // fsub v9.4s, v11.4s, v12.4s
+	WORD $0x4f80914b // fmul v11.4s, v10.4s, v0.s[0]
+	WORD $0x4fa011ab // fmla v11.4s, v13.4s, v0.s[1]
+	VLD1 (R14), [V12.S4]
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x4f8098e7 // fmul v7.4s, v7.4s, v0.s[2]
+	WORD $0x4fa01927 // fmla v7.4s, v9.4s, v0.s[3]
+	WORD $0x4f819149 // fmul v9.4s, v10.4s, v1.s[0]
+	WORD $0x4f8151a9 // fmls v9.4s, v13.4s, v1.s[0]
+	WORD $0x3ce769ca // ldr q10, [x14, x7]
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
 	ADD R1, R14, R14
-	FMOVQ (R14), F11
-	WORD $0x3ce369cc // ldr q12, [x14, x3]
-	WORD $0x3ce469cd // ldr q13, [x14, x4]
+	WORD $0x3ce369ca // ldr q10, [x14, x3]
+	WORD $0x3ce469cc // ldr q12, [x14, x4]
+	WORD $0x4e2cd54d // fadd v13.4s, v10.4s, v12.4s
 	WORD $0x3ce569ce // ldr q14, [x14, x5]
 	WORD $0x3ce669cf // ldr q15, [x14, x6]
-	WORD $0x3ce769d0 // ldr q16, [x14, x7]
-	WORD $0x4e2dd591 // fadd v17.4s, v12.4s, v13.4s
-	WORD $0x4e2fd5d2 // fadd v18.4s, v14.4s, v15.4s
-	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
-	WORD $0x4eafd5cd // fsub v13.4s, v14.4s, v15.4s
-	WORD $0x4f80922e // fmul v14.4s, v17.4s, v0.s[0]
-	WORD $0x4fa0124e // fmla v14.4s, v18.4s, v0.s[1]
-	WORD $0x4e2bd5cb // fadd v11.4s, v14.4s, v11.4s
-	WORD $0x4f80998c // fmul v12.4s, v12.4s, v0.s[2]
-	WORD $0x4fa019ac // fmla v12.4s, v13.4s, v0.s[3]
-	WORD $0x4f81922d // fmul v13.4s, v17.4s, v1.s[0]
-	WORD $0x4f81524d // fmls v13.4s, v18.4s, v1.s[0]
-	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD $0x4e2fd5d0 // fadd v16.4s, v14.4s, v15.4s
+	WORD $0x4eacd54a // fsub v10.4s, v10.4s, v12.4s
+	WORD $0x4eafd5cc // fsub v12.4s, v14.4s, v15.4s
+	WORD $0x4f8091ae // fmul v14.4s, v13.4s, v0.s[0]
+	WORD $0x4fa0120e // fmla v14.4s, v16.4s, v0.s[1]
+	VLD1 (R14), [V15.S4]
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x4f80994a // fmul v10.4s, v10.4s, v0.s[2]
+	WORD $0x4fa0198a // fmla v10.4s, v12.4s, v0.s[3]
+	WORD $0x4f8191ac // fmul v12.4s, v13.4s, v1.s[0]
+	WORD $0x4f81520c // fmls v12.4s, v16.4s, v1.s[0]
+	WORD $0x3ce769cd // ldr q13, [x14, x7]
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
 	ADD R1, R14, R14
-	FMOVQ (R14), F14
-	WORD $0x3ce369cf // ldr q15, [x14, x3]
-	WORD $0x3ce469d0 // ldr q16, [x14, x4]
+	WORD $0x3ce369cd // ldr q13, [x14, x3]
+	WORD $0x3ce469cf // ldr q15, [x14, x4]
+	WORD $0x4e2fd5b0 // fadd v16.4s, v13.4s, v15.4s
 	WORD $0x3ce569d1 // ldr q17, [x14, x5]
 	WORD $0x3ce669d2 // ldr q18, [x14, x6]
-	WORD $0x3ce769d3 // ldr q19, [x14, x7]
-	WORD $0x4e30d5f4 // fadd v20.4s, v15.4s, v16.4s
-	WORD $0x4e32d635 // fadd v21.4s, v17.4s, v18.4s
-	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
-	WORD $0x4eb2d630 // fsub v16.4s, v17.4s, v18.4s
-	WORD $0x4f809291 // fmul v17.4s, v20.4s, v0.s[0]
-	WORD $0x4fa012b1 // fmla v17.4s, v21.4s, v0.s[1]
-	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
-	WORD $0x4f8099ef // fmul v15.4s, v15.4s, v0.s[2]
-	WORD $0x4fa01a0f // fmla v15.4s, v16.4s, v0.s[3]
-	WORD $0x4f819290 // fmul v16.4s, v20.4s, v1.s[0]
-	WORD $0x4f8152b0 // fmls v16.4s, v21.4s, v1.s[0]
-	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x4e32d633 // fadd v19.4s, v17.4s, v18.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x4eb2d62f // fsub v15.4s, v17.4s, v18.4s
+	WORD $0x4f809211 // fmul v17.4s, v16.4s, v0.s[0]
+	WORD $0x4fa01271 // fmla v17.4s, v19.4s, v0.s[1]
+	VLD1 (R14), [V18.S4]
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4f8099ad // fmul v13.4s, v13.4s, v0.s[2]
+	WORD $0x4fa019ed // fmla v13.4s, v15.4s, v0.s[3]
+	WORD $0x4f81920f // fmul v15.4s, v16.4s, v1.s[0]
+	WORD $0x4f81526f // fmls v15.4s, v19.4s, v1.s[0]
+	WORD $0x3ce769d0 // ldr q16, [x14, x7]
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	ADD R1, R14, R14
-	FMOVQ (R14), F17
-	WORD $0x3ce369d2 // ldr q18, [x14, x3]
-	WORD $0x3ce469d3 // ldr q19, [x14, x4]
+	WORD $0x3ce369d0 // ldr q16, [x14, x3]
+	WORD $0x3ce469d2 // ldr q18, [x14, x4]
+	WORD $0x4e32d613 // fadd v19.4s, v16.4s, v18.4s
 	WORD $0x3ce569d4 // ldr q20, [x14, x5]
 	WORD $0x3ce669d5 // ldr q21, [x14, x6]
-	WORD $0x3ce769d6 // ldr q22, [x14, x7]
-	WORD $0x4e33d657 // fadd v23.4s, v18.4s, v19.4s
-	WORD $0x4e35d698 // fadd v24.4s, v20.4s, v21.4s
-	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
-	WORD $0x4eb5d693 // fsub v19.4s, v20.4s, v21.4s
-	WORD $0x4f8092f4 // fmul v20.4s, v23.4s, v0.s[0]
-	WORD $0x4fa01314 // fmla v20.4s, v24.4s, v0.s[1]
-	WORD $0x4e31d691 // fadd v17.4s, v20.4s, v17.4s
-	WORD $0x4f809a52 // fmul v18.4s, v18.4s, v0.s[2]
-	WORD $0x4fa01a72 // fmla v18.4s, v19.4s, v0.s[3]
-	WORD $0x4f8192f3 // fmul v19.4s, v23.4s, v1.s[0]
-	WORD $0x4f815313 // fmls v19.4s, v24.4s, v1.s[0]
-	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x4e35d696 // fadd v22.4s, v20.4s, v21.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x4eb5d692 // fsub v18.4s, v20.4s, v21.4s
+	WORD $0x4f809274 // fmul v20.4s, v19.4s, v0.s[0]
+	WORD $0x4fa012d4 // fmla v20.4s, v22.4s, v0.s[1]
+	VLD1 (R14), [V21.S4]
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x4f809a10 // fmul v16.4s, v16.4s, v0.s[2]
+	WORD $0x4fa01a50 // fmla v16.4s, v18.4s, v0.s[3]
+	WORD $0x4f819272 // fmul v18.4s, v19.4s, v1.s[0]
+	WORD $0x4f8152d2 // fmls v18.4s, v22.4s, v1.s[0]
+	WORD $0x3ce769d3 // ldr q19, [x14, x7]
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	ADD R1, R14, R14
 	MOVD R8, R10
-	WORD $0x4e28d4b4 // fadd v20.4s, v5.4s, v8.4s
-	WORD $0x4e2ed575 // fadd v21.4s, v11.4s, v14.4s
-	WORD $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
-	WORD $0x4eaed568 // fsub v8.4s, v11.4s, v14.4s
-	WORD $0x4f80928b // fmul v11.4s, v20.4s, v0.s[0]
-	WORD $0x4fa012ab // fmla v11.4s, v21.4s, v0.s[1]
-	WORD $0x4e22d562 // fadd v2.4s, v11.4s, v2.4s
-	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
-	WORD $0x4fa01905 // fmla v5.4s, v8.4s, v0.s[3]
-	WORD $0x4f819288 // fmul v8.4s, v20.4s, v1.s[0]
-	WORD $0x4f8152a8 // fmls v8.4s, v21.4s, v1.s[0]
-	WORD $0x4e31d508 // fadd v8.4s, v8.4s, v17.4s
+	WORD $0x4e2bd513 // fadd v19.4s, v8.4s, v11.4s
+	WORD $0x4e31d5d5 // fadd v21.4s, v14.4s, v17.4s
+	WORD $0x4eabd508 // fsub v8.4s, v8.4s, v11.4s
+	WORD $0x4eb1d5cb // fsub v11.4s, v14.4s, v17.4s
+	WORD $0x4f80926e // fmul v14.4s, v19.4s, v0.s[0]
+	WORD $0x4fa012ae // fmla v14.4s, v21.4s, v0.s[1]
+	WORD $0x4e25d5c5 // fadd v5.4s, v14.4s, v5.4s
+	WORD $0x4f809908 // fmul v8.4s, v8.4s, v0.s[2]
+	WORD $0x4fa01968 // fmla v8.4s, v11.4s, v0.s[3]
+	WORD $0x4f81926b // fmul v11.4s, v19.4s, v1.s[0]
+	WORD $0x4f8152ab // fmls v11.4s, v21.4s, v1.s[0]
+	WORD $0x4e34d56b // fadd v11.4s, v11.4s, v20.4s
 	TBZ $0, R13, begun0
-	FMOVQ (R10), F11
-	WORD $0x4e2bd442 // fadd v2.4s, v2.4s, v11.4s
-	WORD $0x3ceb694b // ldr q11, [x10, x11]
-	WORD $0x4e2bd4a5 // fadd v5.4s, v5.4s, v11.4s
-	WORD $0x3cec694b // ldr q11, [x10, x12]
-	WORD $0x4e2bd508 // fadd v8.4s, v8.4s, v11.4s
+	VLD1 (R10), [V14.S4]
+	WORD $0x4e2ed4a5 // fadd v5.4s, v5.4s, v14.4s
+	WORD $0x3ceb694e // ldr q14, [x10, x11]
+	WORD $0x4e2ed508 // fadd v8.4s, v8.4s, v14.4s
+	WORD $0x3cec694e // ldr q14, [x10, x12]
+	WORD $0x4e2ed56b // fadd v11.4s, v11.4s, v14.4s
 begun0:
-	FMOVQ F2, (R10)
-	WORD $0x3cab6945 // str q5, [x10, x11]
-	WORD $0x3cac6948 // str q8, [x10, x12]
+	VST1 [V5.S4], (R10)
+	WORD $0x3cab6948 // str q8, [x10, x11]
+	WORD $0x3cac694b // str q11, [x10, x12]
+	ADD R9, R10, R10
+	WORD $0x4e27d485 // fadd v5.4s, v4.4s, v7.4s
+	WORD $0x4e2dd548 // fadd v8.4s, v10.4s, v13.4s
+	WORD $0x4ea7d484 // fsub v4.4s, v4.4s, v7.4s
+	WORD $0x4eadd547 // fsub v7.4s, v10.4s, v13.4s
+	WORD $0x4f8090aa // fmul v10.4s, v5.4s, v0.s[0]
+	WORD $0x4fa0110a // fmla v10.4s, v8.4s, v0.s[1]
+	WORD $0x4e22d542 // fadd v2.4s, v10.4s, v2.4s
+	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
+	WORD $0x4fa018e4 // fmla v4.4s, v7.4s, v0.s[3]
+	WORD $0x4f8190a5 // fmul v5.4s, v5.4s, v1.s[0]
+	WORD $0x4f815105 // fmls v5.4s, v8.4s, v1.s[0]
+	WORD $0x4e30d4a5 // fadd v5.4s, v5.4s, v16.4s
+	TBZ $0, R13, begun1
+	VLD1 (R10), [V7.S4]
+	WORD $0x4e27d442 // fadd v2.4s, v2.4s, v7.4s
+	WORD $0x3ceb6947 // ldr q7, [x10, x11]
+	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
+	WORD $0x3cec6947 // ldr q7, [x10, x12]
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+begun1:
+	VST1 [V2.S4], (R10)
+	WORD $0x3cab6944 // str q4, [x10, x11]
+	WORD $0x3cac6945 // str q5, [x10, x12]
 	ADD R9, R10, R10
 	WORD $0x4e29d4c2 // fadd v2.4s, v6.4s, v9.4s
-	WORD $0x4e2fd585 // fadd v5.4s, v12.4s, v15.4s
-	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
-	WORD $0x4eafd588 // fsub v8.4s, v12.4s, v15.4s
-	WORD $0x4f809049 // fmul v9.4s, v2.4s, v0.s[0]
-	WORD $0x4fa010a9 // fmla v9.4s, v5.4s, v0.s[1]
-	WORD $0x4e23d523 // fadd v3.4s, v9.4s, v3.4s
-	WORD $0x4f8098c6 // fmul v6.4s, v6.4s, v0.s[2]
-	WORD $0x4fa01906 // fmla v6.4s, v8.4s, v0.s[3]
-	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
-	WORD $0x4f8150a2 // fmls v2.4s, v5.4s, v1.s[0]
-	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
-	TBZ $0, R13, begun1
-	FMOVQ (R10), F5
-	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x3ceb6945 // ldr q5, [x10, x11]
-	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
-	WORD $0x3cec6945 // ldr q5, [x10, x12]
-	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
-begun1:
-	FMOVQ F3, (R10)
-	WORD $0x3cab6946 // str q6, [x10, x11]
-	WORD $0x3cac6942 // str q2, [x10, x12]
-	ADD R9, R10, R10
-	WORD $0x4e2ad4e2 // fadd v2.4s, v7.4s, v10.4s
-	WORD $0x4e30d5a3 // fadd v3.4s, v13.4s, v16.4s
-	WORD $0x4eaad4e5 // fsub v5.4s, v7.4s, v10.4s
-	WORD $0x4eb0d5a6 // fsub v6.4s, v13.4s, v16.4s
+	WORD $0x4e2fd584 // fadd v4.4s, v12.4s, v15.4s
+	WORD $0x4ea9d4c5 // fsub v5.4s, v6.4s, v9.4s
+	WORD $0x4eafd586 // fsub v6.4s, v12.4s, v15.4s
 	WORD $0x4f809047 // fmul v7.4s, v2.4s, v0.s[0]
-	WORD $0x4fa01067 // fmla v7.4s, v3.4s, v0.s[1]
-	WORD $0x4e24d4e4 // fadd v4.4s, v7.4s, v4.4s
+	WORD $0x4fa01087 // fmla v7.4s, v4.4s, v0.s[1]
+	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
 	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
 	WORD $0x4fa018c5 // fmla v5.4s, v6.4s, v0.s[3]
 	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
-	WORD $0x4f815062 // fmls v2.4s, v3.4s, v1.s[0]
-	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
+	WORD $0x4f815082 // fmls v2.4s, v4.4s, v1.s[0]
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
 	TBZ $0, R13, begun2
-	FMOVQ (R10), F3
-	WORD $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	WORD $0x3ceb6943 // ldr q3, [x10, x11]
-	WORD $0x4e23d4a5 // fadd v5.4s, v5.4s, v3.4s
-	WORD $0x3cec6943 // ldr q3, [x10, x12]
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	VLD1 (R10), [V4.S4]
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD $0x3ceb6944 // ldr q4, [x10, x11]
+	WORD $0x4e24d4a5 // fadd v5.4s, v5.4s, v4.4s
+	WORD $0x3cec6944 // ldr q4, [x10, x12]
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
 begun2:
-	FMOVQ F4, (R10)
+	VST1 [V3.S4], (R10)
 	WORD $0x3cab6945 // str q5, [x10, x11]
 	WORD $0x3cac6942 // str q2, [x10, x12]
 done:
@@ -4147,287 +4135,287 @@ vector:
 	FMOVQ.P 16(R17), F0
 plain:
 	MOVD R0, R19
-	FMOVQ (R19), F3
-	WORD $0x3ce36a64 // ldr q4, [x19, x3]
-	WORD $0x3ce46a65 // ldr q5, [x19, x4]
+	WORD $0x3ce36a63 // ldr q3, [x19, x3]
+	WORD $0x3ce46a64 // ldr q4, [x19, x4]
+	WORD $0x4e24d465 // fadd v5.4s, v3.4s, v4.4s
 	WORD $0x3ce56a66 // ldr q6, [x19, x5]
 	WORD $0x3ce66a67 // ldr q7, [x19, x6]
-	WORD $0x3ce76a68 // ldr q8, [x19, x7]
-	WORD $0x4e25d489 // fadd v9.4s, v4.4s, v5.4s
-	WORD $0x4e27d4ca // fadd v10.4s, v6.4s, v7.4s
-	WORD $0x4ea5d484 // fsub v4.4s, v4.4s, v5.4s
-	WORD $0x4ea7d4c5 // fsub v5.4s, v6.4s, v7.4s
-	WORD $0x4e2ad526 // fadd v6.4s, v9.4s, v10.4s
-	WORD $0x4e23d4c3 // fadd v3.4s, v6.4s, v3.4s
-	WORD $0x4f819086 // fmul v6.4s, v4.4s, v1.s[0]
-	WORD $0x4fa110a6 // fmla v6.4s, v5.4s, v1.s[1]
-	WORD $0x4f819927 // fmul v7.4s, v9.4s, v1.s[2]
-	WORD $0x4fa11947 // fmla v7.4s, v10.4s, v1.s[3]
-	WORD $0x4f829084 // fmul v4.4s, v4.4s, v2.s[0]
-	WORD $0x4fa210a4 // fmla v4.4s, v5.4s, v2.s[1]
-	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	WORD $0x4ea7d4c4 // fsub v4.4s, v6.4s, v7.4s
+	WORD $0x4e28d4a6 // fadd v6.4s, v5.4s, v8.4s
+	VLD1 (R19), [V7.S4]
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x4f819067 // fmul v7.4s, v3.4s, v1.s[0]
+	WORD $0x4fa11087 // fmla v7.4s, v4.4s, v1.s[1]
+	WORD $0x4f8198a5 // fmul v5.4s, v5.4s, v1.s[2]
+	WORD $0x4fa11905 // fmla v5.4s, v8.4s, v1.s[3]
+	WORD $0x4f829063 // fmul v3.4s, v3.4s, v2.s[0]
+	WORD $0x4fa21083 // fmla v3.4s, v4.4s, v2.s[1]
+	WORD $0x3ce76a64 // ldr q4, [x19, x7]
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	ADD R1, R19, R19
-	FMOVQ (R19), F5
-	WORD $0x3ce36a68 // ldr q8, [x19, x3]
-	WORD $0x3ce46a69 // ldr q9, [x19, x4]
+	WORD $0x3ce36a64 // ldr q4, [x19, x3]
+	WORD $0x3ce46a68 // ldr q8, [x19, x4]
+	WORD $0x4e28d489 // fadd v9.4s, v4.4s, v8.4s
 	WORD $0x3ce56a6a // ldr q10, [x19, x5]
 	WORD $0x3ce66a6b // ldr q11, [x19, x6]
-	WORD $0x3ce76a6c // ldr q12, [x19, x7]
-	WORD $0x4e29d50d // fadd v13.4s, v8.4s, v9.4s
-	WORD $0x4e2bd54e // fadd v14.4s, v10.4s, v11.4s
-	WORD $0x4ea9d508 // fsub v8.4s, v8.4s, v9.4s
-	WORD $0x4eabd549 // fsub v9.4s, v10.4s, v11.4s
-	WORD $0x4e2ed5aa // fadd v10.4s, v13.4s, v14.4s
-	WORD $0x4e25d545 // fadd v5.4s, v10.4s, v5.4s
-	WORD $0x4f81910a // fmul v10.4s, v8.4s, v1.s[0]
-	WORD $0x4fa1112a // fmla v10.4s, v9.4s, v1.s[1]
-	WORD $0x4f8199ab // fmul v11.4s, v13.4s, v1.s[2]
-	WORD $0x4fa119cb // fmla v11.4s, v14.4s, v1.s[3]
-	WORD $0x4f829108 // fmul v8.4s, v8.4s, v2.s[0]
-	WORD $0x4fa21128 // fmla v8.4s, v9.4s, v2.s[1]
-	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
+	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
+	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
+	WORD $0x4eabd548 // fsub v8.4s, v10.4s, v11.4s
+	WORD $0x4e2cd52a // fadd v10.4s, v9.4s, v12.4s
+	VLD1 (R19), [V11.S4]
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	WORD $0x4f81908b // fmul v11.4s, v4.4s, v1.s[0]
+	WORD $0x4fa1110b // fmla v11.4s, v8.4s, v1.s[1]
+	WORD $0x4f819929 // fmul v9.4s, v9.4s, v1.s[2]
+	WORD $0x4fa11989 // fmla v9.4s, v12.4s, v1.s[3]
+	WORD $0x4f829084 // fmul v4.4s, v4.4s, v2.s[0]
+	WORD $0x4fa21104 // fmla v4.4s, v8.4s, v2.s[1]
+	WORD $0x3ce76a68 // ldr q8, [x19, x7]
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 	ADD R1, R19, R19
-	FMOVQ (R19), F9
-	WORD $0x3ce36a6c // ldr q12, [x19, x3]
-	WORD $0x3ce46a6d // ldr q13, [x19, x4]
+	WORD $0x3ce36a68 // ldr q8, [x19, x3]
+	WORD $0x3ce46a6c // ldr q12, [x19, x4]
+	WORD $0x4e2cd50d // fadd v13.4s, v8.4s, v12.4s
 	WORD $0x3ce56a6e // ldr q14, [x19, x5]
 	WORD $0x3ce66a6f // ldr q15, [x19, x6]
-	WORD $0x3ce76a70 // ldr q16, [x19, x7]
-	WORD $0x4e2dd591 // fadd v17.4s, v12.4s, v13.4s
-	WORD $0x4e2fd5d2 // fadd v18.4s, v14.4s, v15.4s
-	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
-	WORD $0x4eafd5cd // fsub v13.4s, v14.4s, v15.4s
-	WORD $0x4e32d62e // fadd v14.4s, v17.4s, v18.4s
-	WORD $0x4e29d5c9 // fadd v9.4s, v14.4s, v9.4s
-	WORD $0x4f81918e // fmul v14.4s, v12.4s, v1.s[0]
-	WORD $0x4fa111ae // fmla v14.4s, v13.4s, v1.s[1]
-	WORD $0x4f819a2f // fmul v15.4s, v17.4s, v1.s[2]
-	WORD $0x4fa11a4f // fmla v15.4s, v18.4s, v1.s[3]
-	WORD $0x4f82918c // fmul v12.4s, v12.4s, v2.s[0]
-	WORD $0x4fa211ac // fmla v12.4s, v13.4s, v2.s[1]
-	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD $0x4e2fd5d0 // fadd v16.4s, v14.4s, v15.4s
+	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
+	WORD $0x4eafd5cc // fsub v12.4s, v14.4s, v15.4s
+	WORD $0x4e30d5ae // fadd v14.4s, v13.4s, v16.4s
+	VLD1 (R19), [V15.S4]
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x4f81910f // fmul v15.4s, v8.4s, v1.s[0]
+	WORD $0x4fa1118f // fmla v15.4s, v12.4s, v1.s[1]
+	WORD $0x4f8199ad // fmul v13.4s, v13.4s, v1.s[2]
+	WORD $0x4fa11a0d // fmla v13.4s, v16.4s, v1.s[3]
+	WORD $0x4f829108 // fmul v8.4s, v8.4s, v2.s[0]
+	WORD $0x4fa21188 // fmla v8.4s, v12.4s, v2.s[1]
+	WORD $0x3ce76a6c // ldr q12, [x19, x7]
+	WORD $0x4e2cd508 // fadd v8.4s, v8.4s, v12.4s
 	ADD R1, R19, R19
-	FMOVQ (R19), F13
-	WORD $0x3ce36a70 // ldr q16, [x19, x3]
-	WORD $0x3ce46a71 // ldr q17, [x19, x4]
+	WORD $0x3ce36a6c // ldr q12, [x19, x3]
+	WORD $0x3ce46a70 // ldr q16, [x19, x4]
+	WORD $0x4e30d591 // fadd v17.4s, v12.4s, v16.4s
 	WORD $0x3ce56a72 // ldr q18, [x19, x5]
 	WORD $0x3ce66a73 // ldr q19, [x19, x6]
-	WORD $0x3ce76a74 // ldr q20, [x19, x7]
-	WORD $0x4e31d615 // fadd v21.4s, v16.4s, v17.4s
-	WORD $0x4e33d656 // fadd v22.4s, v18.4s, v19.4s
-	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
-	WORD $0x4eb3d651 // fsub v17.4s, v18.4s, v19.4s
-	WORD $0x4e36d6b2 // fadd v18.4s, v21.4s, v22.4s
-	WORD $0x4e2dd64d // fadd v13.4s, v18.4s, v13.4s
-	WORD $0x4f819212 // fmul v18.4s, v16.4s, v1.s[0]
-	WORD $0x4fa11232 // fmla v18.4s, v17.4s, v1.s[1]
-	WORD $0x4f819ab3 // fmul v19.4s, v21.4s, v1.s[2]
-	WORD $0x4fa11ad3 // fmla v19.4s, v22.4s, v1.s[3]
-	WORD $0x4f829210 // fmul v16.4s, v16.4s, v2.s[0]
-	WORD $0x4fa21230 // fmla v16.4s, v17.4s, v2.s[1]
-	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x4e33d654 // fadd v20.4s, v18.4s, v19.4s
+	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD $0x4eb3d650 // fsub v16.4s, v18.4s, v19.4s
+	WORD $0x4e34d632 // fadd v18.4s, v17.4s, v20.4s
+	VLD1 (R19), [V19.S4]
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x4f819193 // fmul v19.4s, v12.4s, v1.s[0]
+	WORD $0x4fa11213 // fmla v19.4s, v16.4s, v1.s[1]
+	WORD $0x4f819a31 // fmul v17.4s, v17.4s, v1.s[2]
+	WORD $0x4fa11a91 // fmla v17.4s, v20.4s, v1.s[3]
+	WORD $0x4f82918c // fmul v12.4s, v12.4s, v2.s[0]
+	WORD $0x4fa2120c // fmla v12.4s, v16.4s, v2.s[1]
+	WORD $0x3ce76a70 // ldr q16, [x19, x7]
+	WORD $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
 	ADD R1, R19, R19
-	FMOVQ (R19), F17
-	WORD $0x3ce36a74 // ldr q20, [x19, x3]
-	WORD $0x3ce46a75 // ldr q21, [x19, x4]
+	WORD $0x3ce36a70 // ldr q16, [x19, x3]
+	WORD $0x3ce46a74 // ldr q20, [x19, x4]
+	WORD $0x4e34d615 // fadd v21.4s, v16.4s, v20.4s
 	WORD $0x3ce56a76 // ldr q22, [x19, x5]
 	WORD $0x3ce66a77 // ldr q23, [x19, x6]
-	WORD $0x3ce76a78 // ldr q24, [x19, x7]
-	WORD $0x4e35d699 // fadd v25.4s, v20.4s, v21.4s
-	WORD $0x4e37d6da // fadd v26.4s, v22.4s, v23.4s
-	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
-	WORD $0x4eb7d6d5 // fsub v21.4s, v22.4s, v23.4s
-	WORD $0x4e3ad736 // fadd v22.4s, v25.4s, v26.4s
-	WORD $0x4e31d6d1 // fadd v17.4s, v22.4s, v17.4s
-	WORD $0x4f819296 // fmul v22.4s, v20.4s, v1.s[0]
-	WORD $0x4fa112b6 // fmla v22.4s, v21.4s, v1.s[1]
-	WORD $0x4f819b37 // fmul v23.4s, v25.4s, v1.s[2]
-	WORD $0x4fa11b57 // fmla v23.4s, v26.4s, v1.s[3]
-	WORD $0x4f829294 // fmul v20.4s, v20.4s, v2.s[0]
-	WORD $0x4fa212b4 // fmla v20.4s, v21.4s, v2.s[1]
-	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
+	WORD $0x4e37d6d8 // fadd v24.4s, v22.4s, v23.4s
+	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD $0x4eb7d6d4 // fsub v20.4s, v22.4s, v23.4s
+	WORD $0x4e38d6b6 // fadd v22.4s, v21.4s, v24.4s
+	VLD1 (R19), [V23.S4]
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x4f819217 // fmul v23.4s, v16.4s, v1.s[0]
+	WORD $0x4fa11297 // fmla v23.4s, v20.4s, v1.s[1]
+	WORD $0x4f819ab5 // fmul v21.4s, v21.4s, v1.s[2]
+	WORD $0x4fa11b15 // fmla v21.4s, v24.4s, v1.s[3]
+	WORD $0x4f829210 // fmul v16.4s, v16.4s, v2.s[0]
+	WORD $0x4fa21290 // fmla v16.4s, v20.4s, v2.s[1]
+	WORD $0x3ce76a74 // ldr q20, [x19, x7]
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
 	ADD R1, R19, R19
-	FMOVQ (R19), F21
-	WORD $0x3ce36a78 // ldr q24, [x19, x3]
-	WORD $0x3ce46a79 // ldr q25, [x19, x4]
+	WORD $0x3ce36a74 // ldr q20, [x19, x3]
+	WORD $0x3ce46a78 // ldr q24, [x19, x4]
+	WORD $0x4e38d699 // fadd v25.4s, v20.4s, v24.4s
 	WORD $0x3ce56a7a // ldr q26, [x19, x5]
 	WORD $0x3ce66a7b // ldr q27, [x19, x6]
-	WORD $0x3ce76a7c // ldr q28, [x19, x7]
-	WORD $0x4e39d71d // fadd v29.4s, v24.4s, v25.4s
-	WORD $0x4e3bd75e // fadd v30.4s, v26.4s, v27.4s
-	WORD $0x4eb9d718 // fsub v24.4s, v24.4s, v25.4s
-	WORD $0x4ebbd759 // fsub v25.4s, v26.4s, v27.4s
-	WORD $0x4e3ed7ba // fadd v26.4s, v29.4s, v30.4s
-	WORD $0x4e35d755 // fadd v21.4s, v26.4s, v21.4s
-	WORD $0x4f81931a // fmul v26.4s, v24.4s, v1.s[0]
-	WORD $0x4fa1133a // fmla v26.4s, v25.4s, v1.s[1]
-	WORD $0x4f819bbb // fmul v27.4s, v29.4s, v1.s[2]
-	WORD $0x4fa11bdb // fmla v27.4s, v30.4s, v1.s[3]
-	WORD $0x4f829318 // fmul v24.4s, v24.4s, v2.s[0]
-	WORD $0x4fa21338 // fmla v24.4s, v25.4s, v2.s[1]
-	WORD $0x4e3cd718 // fadd v24.4s, v24.4s, v28.4s
+	WORD $0x4e3bd75c // fadd v28.4s, v26.4s, v27.4s
+	WORD $0x4eb8d694 // fsub v20.4s, v20.4s, v24.4s
+	WORD $0x4ebbd758 // fsub v24.4s, v26.4s, v27.4s
+	WORD $0x4e3cd73a // fadd v26.4s, v25.4s, v28.4s
+	VLD1 (R19), [V27.S4]
+	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
+	WORD $0x4f81929b // fmul v27.4s, v20.4s, v1.s[0]
+	WORD $0x4fa1131b // fmla v27.4s, v24.4s, v1.s[1]
+	WORD $0x4f819b39 // fmul v25.4s, v25.4s, v1.s[2]
+	WORD $0x4fa11b99 // fmla v25.4s, v28.4s, v1.s[3]
+	WORD $0x4f829294 // fmul v20.4s, v20.4s, v2.s[0]
+	WORD $0x4fa21314 // fmla v20.4s, v24.4s, v2.s[1]
+	WORD $0x3ce76a78 // ldr q24, [x19, x7]
+	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	ADD R1, R19, R19
 	MOVD R8, R10
-	WORD $0x4e29d4b9 // fadd v25.4s, v5.4s, v9.4s
-	WORD $0x4e31d5bc // fadd v28.4s, v13.4s, v17.4s
-	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
-	WORD $0x4eb1d5a9 // fsub v9.4s, v13.4s, v17.4s
-	WORD $0x4e3cd72d // fadd v13.4s, v25.4s, v28.4s
-	WORD $0x4e23d5a3 // fadd v3.4s, v13.4s, v3.4s
-	WORD $0x4f8190ad // fmul v13.4s, v5.4s, v1.s[0]
-	WORD $0x4fa1112d // fmla v13.4s, v9.4s, v1.s[1]
-	WORD $0x4f819b31 // fmul v17.4s, v25.4s, v1.s[2]
-	WORD $0x4fa11b91 // fmla v17.4s, v28.4s, v1.s[3]
-	WORD $0x4f8290a5 // fmul v5.4s, v5.4s, v2.s[0]
-	WORD $0x4fa21125 // fmla v5.4s, v9.4s, v2.s[1]
-	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
-	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
-	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
-	WORD $0x4e20d631 // fadd v17.4s, v17.4s, v0.4s
-	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD $0x4e2ed558 // fadd v24.4s, v10.4s, v14.4s
+	WORD $0x4e36d65c // fadd v28.4s, v18.4s, v22.4s
+	WORD $0x4eaed54a // fsub v10.4s, v10.4s, v14.4s
+	WORD $0x4eb6d64e // fsub v14.4s, v18.4s, v22.4s
+	WORD $0x4e3cd712 // fadd v18.4s, v24.4s, v28.4s
+	WORD $0x4e26d646 // fadd v6.4s, v18.4s, v6.4s
+	WORD $0x4f819152 // fmul v18.4s, v10.4s, v1.s[0]
+	WORD $0x4fa111d2 // fmla v18.4s, v14.4s, v1.s[1]
+	WORD $0x4f819b16 // fmul v22.4s, v24.4s, v1.s[2]
+	WORD $0x4fa11b96 // fmla v22.4s, v28.4s, v1.s[3]
+	WORD $0x4f82914a // fmul v10.4s, v10.4s, v2.s[0]
+	WORD $0x4fa211ca // fmla v10.4s, v14.4s, v2.s[1]
+	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
+	WORD $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
+	WORD $0x4e20d652 // fadd v18.4s, v18.4s, v0.4s
+	WORD $0x4e20d6d6 // fadd v22.4s, v22.4s, v0.4s
+	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
 	TBZ $1, R16, clamped0
-	WORD $0x4ea0e869 // fcmlt v9.4s, v3.4s, #0.0
-	WORD $0x4e691c63 // bic v3.16b, v3.16b, v9.16b
-	WORD $0x4ea0e9b5 // fcmlt v21.4s, v13.4s, #0.0
-	WORD $0x4e751dad // bic v13.16b, v13.16b, v21.16b
-	WORD $0x4ea0ea39 // fcmlt v25.4s, v17.4s, #0.0
-	WORD $0x4e791e31 // bic v17.16b, v17.16b, v25.16b
-	WORD $0x4ea0e8bc // fcmlt v28.4s, v5.4s, #0.0
-	WORD $0x4e7c1ca5 // bic v5.16b, v5.16b, v28.16b
+	WORD $0x4ea0e8ce // fcmlt v14.4s, v6.4s, #0.0
+	WORD $0x4e6e1cc6 // bic v6.16b, v6.16b, v14.16b
+	WORD $0x4ea0ea58 // fcmlt v24.4s, v18.4s, #0.0
+	WORD $0x4e781e52 // bic v18.16b, v18.16b, v24.16b
+	WORD $0x4ea0eada // fcmlt v26.4s, v22.4s, #0.0
+	WORD $0x4e7a1ed6 // bic v22.16b, v22.16b, v26.16b
+	WORD $0x4ea0e95c // fcmlt v28.4s, v10.4s, #0.0
+	WORD $0x4e7c1d4a // bic v10.16b, v10.16b, v28.16b
 clamped0:
-	FMOVQ F3, (R10)
+	VST1 [V6.S4], (R10)
 	CMP $1, R15
 	BLE stored0
-	WORD $0x3cab694d // str q13, [x10, x11]
+	WORD $0x3cab6952 // str q18, [x10, x11]
 	CMP $2, R15
 	BLE stored0
-	WORD $0x3cac6951 // str q17, [x10, x12]
+	WORD $0x3cac6956 // str q22, [x10, x12]
 	CMP $3, R15
 	BLE stored0
-	WORD $0x3cad6945 // str q5, [x10, x13]
+	WORD $0x3cad694a // str q10, [x10, x13]
 stored0:
 	ADD R9, R10, R10
-	WORD $0x4e2ed543 // fadd v3.4s, v10.4s, v14.4s
-	WORD $0x4e36d645 // fadd v5.4s, v18.4s, v22.4s
-	WORD $0x4eaed549 // fsub v9.4s, v10.4s, v14.4s
-	WORD $0x4eb6d64a // fsub v10.4s, v18.4s, v22.4s
-	WORD $0x4e25d46d // fadd v13.4s, v3.4s, v5.4s
-	WORD $0x4e26d5a6 // fadd v6.4s, v13.4s, v6.4s
-	WORD $0x4f81912d // fmul v13.4s, v9.4s, v1.s[0]
-	WORD $0x4fa1114d // fmla v13.4s, v10.4s, v1.s[1]
-	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
-	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
-	WORD $0x4f829125 // fmul v5.4s, v9.4s, v2.s[0]
-	WORD $0x4fa21145 // fmla v5.4s, v10.4s, v2.s[1]
-	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
+	WORD $0x4e2fd566 // fadd v6.4s, v11.4s, v15.4s
+	WORD $0x4e37d66a // fadd v10.4s, v19.4s, v23.4s
+	WORD $0x4eafd56b // fsub v11.4s, v11.4s, v15.4s
+	WORD $0x4eb7d66e // fsub v14.4s, v19.4s, v23.4s
+	WORD $0x4e2ad4cf // fadd v15.4s, v6.4s, v10.4s
+	WORD $0x4e27d5e7 // fadd v7.4s, v15.4s, v7.4s
+	WORD $0x4f81916f // fmul v15.4s, v11.4s, v1.s[0]
+	WORD $0x4fa111cf // fmla v15.4s, v14.4s, v1.s[1]
+	WORD $0x4f8198c6 // fmul v6.4s, v6.4s, v1.s[2]
+	WORD $0x4fa11946 // fmla v6.4s, v10.4s, v1.s[3]
+	WORD $0x4f82916a // fmul v10.4s, v11.4s, v2.s[0]
+	WORD $0x4fa211ca // fmla v10.4s, v14.4s, v2.s[1]
+	WORD $0x4e3bd54a // fadd v10.4s, v10.4s, v27.4s
 	CMP $1, R14
 	BLE done
+	WORD $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
+	WORD $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
 	WORD $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
-	WORD $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
-	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
-	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
 	TBZ $1, R16, clamped1
-	WORD $0x4ea0e8c9 // fcmlt v9.4s, v6.4s, #0.0
-	WORD $0x4e691cc6 // bic v6.16b, v6.16b, v9.16b
-	WORD $0x4ea0e9aa // fcmlt v10.4s, v13.4s, #0.0
-	WORD $0x4e6a1dad // bic v13.16b, v13.16b, v10.16b
-	WORD $0x4ea0e86e // fcmlt v14.4s, v3.4s, #0.0
-	WORD $0x4e6e1c63 // bic v3.16b, v3.16b, v14.16b
-	WORD $0x4ea0e8b1 // fcmlt v17.4s, v5.4s, #0.0
-	WORD $0x4e711ca5 // bic v5.16b, v5.16b, v17.16b
+	WORD $0x4ea0e8eb // fcmlt v11.4s, v7.4s, #0.0
+	WORD $0x4e6b1ce7 // bic v7.16b, v7.16b, v11.16b
+	WORD $0x4ea0e9ee // fcmlt v14.4s, v15.4s, #0.0
+	WORD $0x4e6e1def // bic v15.16b, v15.16b, v14.16b
+	WORD $0x4ea0e8d2 // fcmlt v18.4s, v6.4s, #0.0
+	WORD $0x4e721cc6 // bic v6.16b, v6.16b, v18.16b
+	WORD $0x4ea0e953 // fcmlt v19.4s, v10.4s, #0.0
+	WORD $0x4e731d4a // bic v10.16b, v10.16b, v19.16b
 clamped1:
-	FMOVQ F6, (R10)
+	VST1 [V7.S4], (R10)
 	CMP $1, R15
 	BLE stored1
-	WORD $0x3cab694d // str q13, [x10, x11]
+	WORD $0x3cab694f // str q15, [x10, x11]
 	CMP $2, R15
 	BLE stored1
-	WORD $0x3cac6943 // str q3, [x10, x12]
+	WORD $0x3cac6946 // str q6, [x10, x12]
 	CMP $3, R15
 	BLE stored1
-	WORD $0x3cad6945 // str q5, [x10, x13]
+	WORD $0x3cad694a // str q10, [x10, x13]
 stored1:
 	ADD R9, R10, R10
-	WORD $0x4e2fd563 // fadd v3.4s, v11.4s, v15.4s
-	WORD $0x4e37d665 // fadd v5.4s, v19.4s, v23.4s
-	WORD $0x4eafd566 // fsub v6.4s, v11.4s, v15.4s
-	WORD $0x4eb7d669 // fsub v9.4s, v19.4s, v23.4s
-	WORD $0x4e25d46a // fadd v10.4s, v3.4s, v5.4s
-	WORD $0x4e27d547 // fadd v7.4s, v10.4s, v7.4s
-	WORD $0x4f8190ca // fmul v10.4s, v6.4s, v1.s[0]
-	WORD $0x4fa1112a // fmla v10.4s, v9.4s, v1.s[1]
-	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
-	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
-	WORD $0x4f8290c5 // fmul v5.4s, v6.4s, v2.s[0]
-	WORD $0x4fa21125 // fmla v5.4s, v9.4s, v2.s[1]
-	WORD $0x4e3bd4a5 // fadd v5.4s, v5.4s, v27.4s
+	WORD $0x4e2dd526 // fadd v6.4s, v9.4s, v13.4s
+	WORD $0x4e35d627 // fadd v7.4s, v17.4s, v21.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x4eb5d62a // fsub v10.4s, v17.4s, v21.4s
+	WORD $0x4e27d4cb // fadd v11.4s, v6.4s, v7.4s
+	WORD $0x4e25d565 // fadd v5.4s, v11.4s, v5.4s
+	WORD $0x4f81912b // fmul v11.4s, v9.4s, v1.s[0]
+	WORD $0x4fa1114b // fmla v11.4s, v10.4s, v1.s[1]
+	WORD $0x4f8198c6 // fmul v6.4s, v6.4s, v1.s[2]
+	WORD $0x4fa118e6 // fmla v6.4s, v7.4s, v1.s[3]
+	WORD $0x4f829127 // fmul v7.4s, v9.4s, v2.s[0]
+	WORD $0x4fa21147 // fmla v7.4s, v10.4s, v2.s[1]
+	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 	CMP $2, R14
 	BLE done
-	WORD $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
-	WORD $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
-	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
 	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
+	WORD $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
 	TBZ $1, R16, clamped2
-	WORD $0x4ea0e8e6 // fcmlt v6.4s, v7.4s, #0.0
-	WORD $0x4e661ce7 // bic v7.16b, v7.16b, v6.16b
-	WORD $0x4ea0e949 // fcmlt v9.4s, v10.4s, #0.0
-	WORD $0x4e691d4a // bic v10.16b, v10.16b, v9.16b
-	WORD $0x4ea0e86b // fcmlt v11.4s, v3.4s, #0.0
-	WORD $0x4e6b1c63 // bic v3.16b, v3.16b, v11.16b
-	WORD $0x4ea0e8ad // fcmlt v13.4s, v5.4s, #0.0
-	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
+	WORD $0x4ea0e8a9 // fcmlt v9.4s, v5.4s, #0.0
+	WORD $0x4e691ca5 // bic v5.16b, v5.16b, v9.16b
+	WORD $0x4ea0e96a // fcmlt v10.4s, v11.4s, #0.0
+	WORD $0x4e6a1d6b // bic v11.16b, v11.16b, v10.16b
+	WORD $0x4ea0e8cd // fcmlt v13.4s, v6.4s, #0.0
+	WORD $0x4e6d1cc6 // bic v6.16b, v6.16b, v13.16b
+	WORD $0x4ea0e8ee // fcmlt v14.4s, v7.4s, #0.0
+	WORD $0x4e6e1ce7 // bic v7.16b, v7.16b, v14.16b
 clamped2:
-	FMOVQ F7, (R10)
+	VST1 [V5.S4], (R10)
 	CMP $1, R15
 	BLE stored2
-	WORD $0x3cab694a // str q10, [x10, x11]
+	WORD $0x3cab694b // str q11, [x10, x11]
 	CMP $2, R15
 	BLE stored2
-	WORD $0x3cac6943 // str q3, [x10, x12]
+	WORD $0x3cac6946 // str q6, [x10, x12]
 	CMP $3, R15
 	BLE stored2
-	WORD $0x3cad6945 // str q5, [x10, x13]
+	WORD $0x3cad6947 // str q7, [x10, x13]
 stored2:
 	ADD R9, R10, R10
-	WORD $0x4e2cd503 // fadd v3.4s, v8.4s, v12.4s
-	WORD $0x4e34d605 // fadd v5.4s, v16.4s, v20.4s
-	WORD $0x4eacd506 // fsub v6.4s, v8.4s, v12.4s
-	WORD $0x4eb4d607 // fsub v7.4s, v16.4s, v20.4s
-	WORD $0x4e25d468 // fadd v8.4s, v3.4s, v5.4s
-	WORD $0x4e24d504 // fadd v4.4s, v8.4s, v4.4s
-	WORD $0x4f8190c8 // fmul v8.4s, v6.4s, v1.s[0]
+	WORD $0x4e28d485 // fadd v5.4s, v4.4s, v8.4s
+	WORD $0x4e30d586 // fadd v6.4s, v12.4s, v16.4s
+	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
+	WORD $0x4eb0d587 // fsub v7.4s, v12.4s, v16.4s
+	WORD $0x4e26d4a8 // fadd v8.4s, v5.4s, v6.4s
+	WORD $0x4e23d503 // fadd v3.4s, v8.4s, v3.4s
+	WORD $0x4f819088 // fmul v8.4s, v4.4s, v1.s[0]
 	WORD $0x4fa110e8 // fmla v8.4s, v7.4s, v1.s[1]
-	WORD $0x4f819863 // fmul v3.4s, v3.4s, v1.s[2]
-	WORD $0x4fa118a3 // fmla v3.4s, v5.4s, v1.s[3]
-	WORD $0x4f8290c5 // fmul v5.4s, v6.4s, v2.s[0]
-	WORD $0x4fa210e5 // fmla v5.4s, v7.4s, v2.s[1]
-	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
+	WORD $0x4f8198a5 // fmul v5.4s, v5.4s, v1.s[2]
+	WORD $0x4fa118c5 // fmla v5.4s, v6.4s, v1.s[3]
+	WORD $0x4f829084 // fmul v4.4s, v4.4s, v2.s[0]
+	WORD $0x4fa210e4 // fmla v4.4s, v7.4s, v2.s[1]
+	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
 	CMP $3, R14
 	BLE done
-	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
 	WORD $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
 	WORD $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
 	TBZ $1, R16, clamped3
-	WORD $0x4ea0e886 // fcmlt v6.4s, v4.4s, #0.0
-	WORD $0x4e661c84 // bic v4.16b, v4.16b, v6.16b
+	WORD $0x4ea0e866 // fcmlt v6.4s, v3.4s, #0.0
+	WORD $0x4e661c63 // bic v3.16b, v3.16b, v6.16b
 	WORD $0x4ea0e907 // fcmlt v7.4s, v8.4s, #0.0
 	WORD $0x4e671d08 // bic v8.16b, v8.16b, v7.16b
-	WORD $0x4ea0e869 // fcmlt v9.4s, v3.4s, #0.0
-	WORD $0x4e691c63 // bic v3.16b, v3.16b, v9.16b
-	WORD $0x4ea0e8aa // fcmlt v10.4s, v5.4s, #0.0
-	WORD $0x4e6a1ca5 // bic v5.16b, v5.16b, v10.16b
+	WORD $0x4ea0e8a9 // fcmlt v9.4s, v5.4s, #0.0
+	WORD $0x4e691ca5 // bic v5.16b, v5.16b, v9.16b
+	WORD $0x4ea0e88a // fcmlt v10.4s, v4.4s, #0.0
+	WORD $0x4e6a1c84 // bic v4.16b, v4.16b, v10.16b
 clamped3:
-	FMOVQ F4, (R10)
+	VST1 [V3.S4], (R10)
 	CMP $1, R15
 	BLE stored3
 	WORD $0x3cab6948 // str q8, [x10, x11]
 	CMP $2, R15
 	BLE stored3
-	WORD $0x3cac6943 // str q3, [x10, x12]
+	WORD $0x3cac6945 // str q5, [x10, x12]
 	CMP $3, R15
 	BLE stored3
-	WORD $0x3cad6945 // str q5, [x10, x13]
+	WORD $0x3cad6944 // str q4, [x10, x13]
 stored3:
 done:
 	ADD $16, R0, R0
@@ -4464,343 +4452,343 @@ TEXT ·winogradDataGradientNEON(SB), NOSPLIT, $0-88
 	FLDPQ 0(R22), (F0, F1)
 vector:
 	MOVD R0, R21
-	FMOVQ (R21), F2
-	WORD $0x3ce36aa3 // ldr q3, [x21, x3]
-	WORD $0x3ce46aa4 // ldr q4, [x21, x4]
+	WORD $0x3ce36aa2 // ldr q2, [x21, x3]
+	WORD $0x3ce46aa3 // ldr q3, [x21, x4]
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
 	WORD $0x3ce56aa5 // ldr q5, [x21, x5]
 	WORD $0x3ce66aa6 // ldr q6, [x21, x6]
-	WORD $0x3ce76aa7 // ldr q7, [x21, x7]
-	WORD $0x4e24d468 // fadd v8.4s, v3.4s, v4.4s
-	WORD $0x4e26d4a9 // fadd v9.4s, v5.4s, v6.4s
-	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
-	WORD $0x4ea6d4a4 // fsub v4.4s, v5.4s, v6.4s
-	WORD $0x4e29d505 // fadd v5.4s, v8.4s, v9.4s
-	WORD $0x4e22d4a2 // fadd v2.4s, v5.4s, v2.4s
-	WORD $0x4f809065 // fmul v5.4s, v3.4s, v0.s[0]
-	WORD $0x4fa01085 // fmla v5.4s, v4.4s, v0.s[1]
-	WORD $0x4f809906 // fmul v6.4s, v8.4s, v0.s[2]
-	WORD $0x4fa01926 // fmla v6.4s, v9.4s, v0.s[3]
-	WORD $0x4f819063 // fmul v3.4s, v3.4s, v1.s[0]
-	WORD $0x4fa11083 // fmla v3.4s, v4.4s, v1.s[1]
-	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e26d4a7 // fadd v7.4s, v5.4s, v6.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x4ea6d4a3 // fsub v3.4s, v5.4s, v6.4s
+	WORD $0x4e27d485 // fadd v5.4s, v4.4s, v7.4s
+	VLD1 (R21), [V6.S4]
+	WORD $0x4e26d4a5 // fadd v5.4s, v5.4s, v6.4s
+	WORD $0x4f809046 // fmul v6.4s, v2.4s, v0.s[0]
+	WORD $0x4fa01066 // fmla v6.4s, v3.4s, v0.s[1]
+	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
+	WORD $0x4fa018e4 // fmla v4.4s, v7.4s, v0.s[3]
+	WORD $0x4f819042 // fmul v2.4s, v2.4s, v1.s[0]
+	WORD $0x4fa11062 // fmla v2.4s, v3.4s, v1.s[1]
+	WORD $0x3ce76aa3 // ldr q3, [x21, x7]
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
 	ADD R1, R21, R21
-	FMOVQ (R21), F4
-	WORD $0x3ce36aa7 // ldr q7, [x21, x3]
-	WORD $0x3ce46aa8 // ldr q8, [x21, x4]
+	WORD $0x3ce36aa3 // ldr q3, [x21, x3]
+	WORD $0x3ce46aa7 // ldr q7, [x21, x4]
+	WORD $0x4e27d468 // fadd v8.4s, v3.4s, v7.4s
 	WORD $0x3ce56aa9 // ldr q9, [x21, x5]
 	WORD $0x3ce66aaa // ldr q10, [x21, x6]
-	WORD $0x3ce76aab // ldr q11, [x21, x7]
-	WORD $0x4e28d4ec // fadd v12.4s, v7.4s, v8.4s
-	WORD $0x4e2ad52d // fadd v13.4s, v9.4s, v10.4s
-	WORD $0x4ea8d4e7 // fsub v7.4s, v7.4s, v8.4s
-	WORD $0x4eaad528 // fsub v8.4s, v9.4s, v10.4s
-	WORD $0x4e2dd589 // fadd v9.4s, v12.4s, v13.4s
-	WORD $0x4e24d524 // fadd v4.4s, v9.4s, v4.4s
-	WORD $0x4f8090e9 // fmul v9.4s, v7.4s, v0.s[0]
-	WORD $0x4fa01109 // fmla v9.4s, v8.4s, v0.s[1]
-	WORD $0x4f80998a // fmul v10.4s, v12.4s, v0.s[2]
-	WORD $0x4fa019aa // fmla v10.4s, v13.4s, v0.s[3]
-	WORD $0x4f8190e7 // fmul v7.4s, v7.4s, v1.s[0]
-	WORD $0x4fa11107 // fmla v7.4s, v8.4s, v1.s[1]
-	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
+	WORD $0x4e2ad52b // fadd v11.4s, v9.4s, v10.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4eaad527 // fsub v7.4s, v9.4s, v10.4s
+	WORD $0x4e2bd509 // fadd v9.4s, v8.4s, v11.4s
+	VLD1 (R21), [V10.S4]
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
+	WORD $0x4f80906a // fmul v10.4s, v3.4s, v0.s[0]
+	WORD $0x4fa010ea // fmla v10.4s, v7.4s, v0.s[1]
+	WORD $0x4f809908 // fmul v8.4s, v8.4s, v0.s[2]
+	WORD $0x4fa01968 // fmla v8.4s, v11.4s, v0.s[3]
+	WORD $0x4f819063 // fmul v3.4s, v3.4s, v1.s[0]
+	WORD $0x4fa110e3 // fmla v3.4s, v7.4s, v1.s[1]
+	WORD $0x3ce76aa7 // ldr q7, [x21, x7]
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
 	ADD R1, R21, R21
-	FMOVQ (R21), F8
-	WORD $0x3ce36aab // ldr q11, [x21, x3]
-	WORD $0x3ce46aac // ldr q12, [x21, x4]
+	WORD $0x3ce36aa7 // ldr q7, [x21, x3]
+	WORD $0x3ce46aab // ldr q11, [x21, x4]
+	WORD $0x4e2bd4ec // fadd v12.4s, v7.4s, v11.4s
 	WORD $0x3ce56aad // ldr q13, [x21, x5]
 	WORD $0x3ce66aae // ldr q14, [x21, x6]
-	WORD $0x3ce76aaf // ldr q15, [x21, x7]
-	WORD $0x4e2cd570 // fadd v16.4s, v11.4s, v12.4s
-	WORD $0x4e2ed5b1 // fadd v17.4s, v13.4s, v14.4s
-	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
-	WORD $0x4eaed5ac // fsub v12.4s, v13.4s, v14.4s
-	WORD $0x4e31d60d // fadd v13.4s, v16.4s, v17.4s
-	WORD $0x4e28d5a8 // fadd v8.4s, v13.4s, v8.4s
-	WORD $0x4f80916d // fmul v13.4s, v11.4s, v0.s[0]
-	WORD $0x4fa0118d // fmla v13.4s, v12.4s, v0.s[1]
-	WORD $0x4f809a0e // fmul v14.4s, v16.4s, v0.s[2]
-	WORD $0x4fa01a2e // fmla v14.4s, v17.4s, v0.s[3]
-	WORD $0x4f81916b // fmul v11.4s, v11.4s, v1.s[0]
-	WORD $0x4fa1118b // fmla v11.4s, v12.4s, v1.s[1]
-	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
+	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4eaed5ab // fsub v11.4s, v13.4s, v14.4s
+	WORD $0x4e2fd58d // fadd v13.4s, v12.4s, v15.4s
+	VLD1 (R21), [V14.S4]
+	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
+	WORD $0x4f8090ee // fmul v14.4s, v7.4s, v0.s[0]
+	WORD $0x4fa0116e // fmla v14.4s, v11.4s, v0.s[1]
+	WORD $0x4f80998c // fmul v12.4s, v12.4s, v0.s[2]
+	WORD $0x4fa019ec // fmla v12.4s, v15.4s, v0.s[3]
+	WORD $0x4f8190e7 // fmul v7.4s, v7.4s, v1.s[0]
+	WORD $0x4fa11167 // fmla v7.4s, v11.4s, v1.s[1]
+	WORD $0x3ce76aab // ldr q11, [x21, x7]
+	WORD $0x4e2bd4e7 // fadd v7.4s, v7.4s, v11.4s
 	ADD R1, R21, R21
-	FMOVQ (R21), F12
-	WORD $0x3ce36aaf // ldr q15, [x21, x3]
-	WORD $0x3ce46ab0 // ldr q16, [x21, x4]
+	WORD $0x3ce36aab // ldr q11, [x21, x3]
+	WORD $0x3ce46aaf // ldr q15, [x21, x4]
+	WORD $0x4e2fd570 // fadd v16.4s, v11.4s, v15.4s
 	WORD $0x3ce56ab1 // ldr q17, [x21, x5]
 	WORD $0x3ce66ab2 // ldr q18, [x21, x6]
-	WORD $0x3ce76ab3 // ldr q19, [x21, x7]
-	WORD $0x4e30d5f4 // fadd v20.4s, v15.4s, v16.4s
-	WORD $0x4e32d635 // fadd v21.4s, v17.4s, v18.4s
-	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
-	WORD $0x4eb2d630 // fsub v16.4s, v17.4s, v18.4s
-	WORD $0x4e35d691 // fadd v17.4s, v20.4s, v21.4s
-	WORD $0x4e2cd62c // fadd v12.4s, v17.4s, v12.4s
-	WORD $0x4f8091f1 // fmul v17.4s, v15.4s, v0.s[0]
-	WORD $0x4fa01211 // fmla v17.4s, v16.4s, v0.s[1]
-	WORD $0x4f809a92 // fmul v18.4s, v20.4s, v0.s[2]
-	WORD $0x4fa01ab2 // fmla v18.4s, v21.4s, v0.s[3]
-	WORD $0x4f8191ef // fmul v15.4s, v15.4s, v1.s[0]
-	WORD $0x4fa1120f // fmla v15.4s, v16.4s, v1.s[1]
-	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	WORD $0x4e32d633 // fadd v19.4s, v17.4s, v18.4s
+	WORD $0x4eafd56b // fsub v11.4s, v11.4s, v15.4s
+	WORD $0x4eb2d62f // fsub v15.4s, v17.4s, v18.4s
+	WORD $0x4e33d611 // fadd v17.4s, v16.4s, v19.4s
+	VLD1 (R21), [V18.S4]
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4f809172 // fmul v18.4s, v11.4s, v0.s[0]
+	WORD $0x4fa011f2 // fmla v18.4s, v15.4s, v0.s[1]
+	WORD $0x4f809a10 // fmul v16.4s, v16.4s, v0.s[2]
+	WORD $0x4fa01a70 // fmla v16.4s, v19.4s, v0.s[3]
+	WORD $0x4f81916b // fmul v11.4s, v11.4s, v1.s[0]
+	WORD $0x4fa111eb // fmla v11.4s, v15.4s, v1.s[1]
+	WORD $0x3ce76aaf // ldr q15, [x21, x7]
+	WORD $0x4e2fd56b // fadd v11.4s, v11.4s, v15.4s
 	ADD R1, R21, R21
-	FMOVQ (R21), F16
-	WORD $0x3ce36ab3 // ldr q19, [x21, x3]
-	WORD $0x3ce46ab4 // ldr q20, [x21, x4]
+	WORD $0x3ce36aaf // ldr q15, [x21, x3]
+	WORD $0x3ce46ab3 // ldr q19, [x21, x4]
+	WORD $0x4e33d5f4 // fadd v20.4s, v15.4s, v19.4s
 	WORD $0x3ce56ab5 // ldr q21, [x21, x5]
 	WORD $0x3ce66ab6 // ldr q22, [x21, x6]
-	WORD $0x3ce76ab7 // ldr q23, [x21, x7]
-	WORD $0x4e34d678 // fadd v24.4s, v19.4s, v20.4s
-	WORD $0x4e36d6b9 // fadd v25.4s, v21.4s, v22.4s
-	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
-	WORD $0x4eb6d6b4 // fsub v20.4s, v21.4s, v22.4s
-	WORD $0x4e39d715 // fadd v21.4s, v24.4s, v25.4s
-	WORD $0x4e30d6b0 // fadd v16.4s, v21.4s, v16.4s
-	WORD $0x4f809275 // fmul v21.4s, v19.4s, v0.s[0]
-	WORD $0x4fa01295 // fmla v21.4s, v20.4s, v0.s[1]
-	WORD $0x4f809b16 // fmul v22.4s, v24.4s, v0.s[2]
-	WORD $0x4fa01b36 // fmla v22.4s, v25.4s, v0.s[3]
-	WORD $0x4f819273 // fmul v19.4s, v19.4s, v1.s[0]
-	WORD $0x4fa11293 // fmla v19.4s, v20.4s, v1.s[1]
-	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x4e36d6b7 // fadd v23.4s, v21.4s, v22.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4eb6d6b3 // fsub v19.4s, v21.4s, v22.4s
+	WORD $0x4e37d695 // fadd v21.4s, v20.4s, v23.4s
+	VLD1 (R21), [V22.S4]
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x4f8091f6 // fmul v22.4s, v15.4s, v0.s[0]
+	WORD $0x4fa01276 // fmla v22.4s, v19.4s, v0.s[1]
+	WORD $0x4f809a94 // fmul v20.4s, v20.4s, v0.s[2]
+	WORD $0x4fa01af4 // fmla v20.4s, v23.4s, v0.s[3]
+	WORD $0x4f8191ef // fmul v15.4s, v15.4s, v1.s[0]
+	WORD $0x4fa1126f // fmla v15.4s, v19.4s, v1.s[1]
+	WORD $0x3ce76ab3 // ldr q19, [x21, x7]
+	WORD $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
 	ADD R1, R21, R21
-	FMOVQ (R21), F20
-	WORD $0x3ce36ab7 // ldr q23, [x21, x3]
-	WORD $0x3ce46ab8 // ldr q24, [x21, x4]
+	WORD $0x3ce36ab3 // ldr q19, [x21, x3]
+	WORD $0x3ce46ab7 // ldr q23, [x21, x4]
+	WORD $0x4e37d678 // fadd v24.4s, v19.4s, v23.4s
 	WORD $0x3ce56ab9 // ldr q25, [x21, x5]
 	WORD $0x3ce66aba // ldr q26, [x21, x6]
-	WORD $0x3ce76abb // ldr q27, [x21, x7]
-	WORD $0x4e38d6fc // fadd v28.4s, v23.4s, v24.4s
-	WORD $0x4e3ad73d // fadd v29.4s, v25.4s, v26.4s
-	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
-	WORD $0x4ebad738 // fsub v24.4s, v25.4s, v26.4s
-	WORD $0x4e3dd799 // fadd v25.4s, v28.4s, v29.4s
-	WORD $0x4e34d734 // fadd v20.4s, v25.4s, v20.4s
-	WORD $0x4f8092f9 // fmul v25.4s, v23.4s, v0.s[0]
-	WORD $0x4fa01319 // fmla v25.4s, v24.4s, v0.s[1]
-	WORD $0x4f809b9a // fmul v26.4s, v28.4s, v0.s[2]
-	WORD $0x4fa01bba // fmla v26.4s, v29.4s, v0.s[3]
-	WORD $0x4f8192f7 // fmul v23.4s, v23.4s, v1.s[0]
-	WORD $0x4fa11317 // fmla v23.4s, v24.4s, v1.s[1]
-	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
+	WORD $0x4e3ad73b // fadd v27.4s, v25.4s, v26.4s
+	WORD $0x4eb7d673 // fsub v19.4s, v19.4s, v23.4s
+	WORD $0x4ebad737 // fsub v23.4s, v25.4s, v26.4s
+	WORD $0x4e3bd719 // fadd v25.4s, v24.4s, v27.4s
+	VLD1 (R21), [V26.S4]
+	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
+	WORD $0x4f80927a // fmul v26.4s, v19.4s, v0.s[0]
+	WORD $0x4fa012fa // fmla v26.4s, v23.4s, v0.s[1]
+	WORD $0x4f809b18 // fmul v24.4s, v24.4s, v0.s[2]
+	WORD $0x4fa01b78 // fmla v24.4s, v27.4s, v0.s[3]
+	WORD $0x4f819273 // fmul v19.4s, v19.4s, v1.s[0]
+	WORD $0x4fa112f3 // fmla v19.4s, v23.4s, v1.s[1]
+	WORD $0x3ce76ab7 // ldr q23, [x21, x7]
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
 	ADD R1, R21, R21
 	MOVD R8, R10
-	WORD $0x4e28d498 // fadd v24.4s, v4.4s, v8.4s
-	WORD $0x4e30d59b // fadd v27.4s, v12.4s, v16.4s
-	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
-	WORD $0x4eb0d588 // fsub v8.4s, v12.4s, v16.4s
-	WORD $0x4e3bd70c // fadd v12.4s, v24.4s, v27.4s
-	WORD $0x4e22d582 // fadd v2.4s, v12.4s, v2.4s
-	WORD $0x4f80908c // fmul v12.4s, v4.4s, v0.s[0]
-	WORD $0x4fa0110c // fmla v12.4s, v8.4s, v0.s[1]
-	WORD $0x4f809b10 // fmul v16.4s, v24.4s, v0.s[2]
-	WORD $0x4fa01b70 // fmla v16.4s, v27.4s, v0.s[3]
-	WORD $0x4f819084 // fmul v4.4s, v4.4s, v1.s[0]
-	WORD $0x4fa11104 // fmla v4.4s, v8.4s, v1.s[1]
-	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD $0x4e2dd537 // fadd v23.4s, v9.4s, v13.4s
+	WORD $0x4e35d63b // fadd v27.4s, v17.4s, v21.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x4eb5d62d // fsub v13.4s, v17.4s, v21.4s
+	WORD $0x4e3bd6f1 // fadd v17.4s, v23.4s, v27.4s
+	WORD $0x4e25d625 // fadd v5.4s, v17.4s, v5.4s
+	WORD $0x4f809131 // fmul v17.4s, v9.4s, v0.s[0]
+	WORD $0x4fa011b1 // fmla v17.4s, v13.4s, v0.s[1]
+	WORD $0x4f809af5 // fmul v21.4s, v23.4s, v0.s[2]
+	WORD $0x4fa01b75 // fmla v21.4s, v27.4s, v0.s[3]
+	WORD $0x4f819129 // fmul v9.4s, v9.4s, v1.s[0]
+	WORD $0x4fa111a9 // fmla v9.4s, v13.4s, v1.s[1]
+	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	ADD R19, R10, R20
 	TBZ $0, R16, begun00
-	FMOVQ (R10), F8
-	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	VLD1 (R10), [V13.S4]
+	WORD $0x4e2dd4a5 // fadd v5.4s, v5.4s, v13.4s
 begun00:
 	CBZ R17, masked00
-	FMOVQ (R20), F8
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681c42 // bic v2.16b, v2.16b, v8.16b
+	VLD1 (R20), [V13.S4]
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1ca5 // bic v5.16b, v5.16b, v13.16b
 masked00:
-	FMOVQ F2, (R10)
+	VST1 [V5.S4], (R10)
 	CMP $1, R15
 	BLE stored0
 	TBZ $0, R16, begun01
-	WORD $0x3ceb6948 // ldr q8, [x10, x11]
-	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x3ceb694d // ldr q13, [x10, x11]
+	WORD $0x4e2dd631 // fadd v17.4s, v17.4s, v13.4s
 begun01:
 	CBZ R17, masked01
-	WORD $0x3ceb6a88 // ldr q8, [x20, x11]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681d8c // bic v12.16b, v12.16b, v8.16b
+	WORD $0x3ceb6a8d // ldr q13, [x20, x11]
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1e31 // bic v17.16b, v17.16b, v13.16b
 masked01:
-	WORD $0x3cab694c // str q12, [x10, x11]
+	WORD $0x3cab6951 // str q17, [x10, x11]
 	CMP $2, R15
 	BLE stored0
 	TBZ $0, R16, begun02
-	WORD $0x3cec6948 // ldr q8, [x10, x12]
-	WORD $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD $0x3cec694d // ldr q13, [x10, x12]
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
 begun02:
 	CBZ R17, masked02
-	WORD $0x3cec6a88 // ldr q8, [x20, x12]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681e10 // bic v16.16b, v16.16b, v8.16b
+	WORD $0x3cec6a8d // ldr q13, [x20, x12]
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1eb5 // bic v21.16b, v21.16b, v13.16b
 masked02:
-	WORD $0x3cac6950 // str q16, [x10, x12]
+	WORD $0x3cac6955 // str q21, [x10, x12]
 	CMP $3, R15
 	BLE stored0
 	TBZ $0, R16, begun03
-	WORD $0x3ced6948 // ldr q8, [x10, x13]
-	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x3ced694d // ldr q13, [x10, x13]
+	WORD $0x4e2dd529 // fadd v9.4s, v9.4s, v13.4s
 begun03:
 	CBZ R17, masked03
-	WORD $0x3ced6a88 // ldr q8, [x20, x13]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681c84 // bic v4.16b, v4.16b, v8.16b
+	WORD $0x3ced6a8d // ldr q13, [x20, x13]
+	WORD $0x6ea0d9ad // fcmle v13.4s, v13.4s, #0.0
+	WORD $0x4e6d1d29 // bic v9.16b, v9.16b, v13.16b
 masked03:
-	WORD $0x3cad6944 // str q4, [x10, x13]
+	WORD $0x3cad6949 // str q9, [x10, x13]
 stored0:
 	ADD R9, R10, R10
-	WORD $0x4e2dd522 // fadd v2.4s, v9.4s, v13.4s
-	WORD $0x4e35d624 // fadd v4.4s, v17.4s, v21.4s
-	WORD $0x4eadd528 // fsub v8.4s, v9.4s, v13.4s
-	WORD $0x4eb5d629 // fsub v9.4s, v17.4s, v21.4s
-	WORD $0x4e24d44c // fadd v12.4s, v2.4s, v4.4s
-	WORD $0x4e25d585 // fadd v5.4s, v12.4s, v5.4s
-	WORD $0x4f80910c // fmul v12.4s, v8.4s, v0.s[0]
-	WORD $0x4fa0112c // fmla v12.4s, v9.4s, v0.s[1]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
-	WORD $0x4fa01882 // fmla v2.4s, v4.4s, v0.s[3]
-	WORD $0x4f819104 // fmul v4.4s, v8.4s, v1.s[0]
-	WORD $0x4fa11124 // fmla v4.4s, v9.4s, v1.s[1]
-	WORD $0x4e39d484 // fadd v4.4s, v4.4s, v25.4s
+	WORD $0x4e2ed545 // fadd v5.4s, v10.4s, v14.4s
+	WORD $0x4e36d649 // fadd v9.4s, v18.4s, v22.4s
+	WORD $0x4eaed54a // fsub v10.4s, v10.4s, v14.4s
+	WORD $0x4eb6d64d // fsub v13.4s, v18.4s, v22.4s
+	WORD $0x4e29d4ae // fadd v14.4s, v5.4s, v9.4s
+	WORD $0x4e26d5c6 // fadd v6.4s, v14.4s, v6.4s
+	WORD $0x4f80914e // fmul v14.4s, v10.4s, v0.s[0]
+	WORD $0x4fa011ae // fmla v14.4s, v13.4s, v0.s[1]
+	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
+	WORD $0x4fa01925 // fmla v5.4s, v9.4s, v0.s[3]
+	WORD $0x4f819149 // fmul v9.4s, v10.4s, v1.s[0]
+	WORD $0x4fa111a9 // fmla v9.4s, v13.4s, v1.s[1]
+	WORD $0x4e3ad529 // fadd v9.4s, v9.4s, v26.4s
 	CMP $1, R14
 	BLE done
 	ADD R19, R10, R20
 	TBZ $0, R16, begun10
-	FMOVQ (R10), F8
-	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	VLD1 (R10), [V10.S4]
+	WORD $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
 begun10:
 	CBZ R17, masked10
-	FMOVQ (R20), F8
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681ca5 // bic v5.16b, v5.16b, v8.16b
+	VLD1 (R20), [V10.S4]
+	WORD $0x6ea0d94a // fcmle v10.4s, v10.4s, #0.0
+	WORD $0x4e6a1cc6 // bic v6.16b, v6.16b, v10.16b
 masked10:
-	FMOVQ F5, (R10)
+	VST1 [V6.S4], (R10)
 	CMP $1, R15
 	BLE stored1
 	TBZ $0, R16, begun11
-	WORD $0x3ceb6948 // ldr q8, [x10, x11]
-	WORD $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD $0x3ceb694a // ldr q10, [x10, x11]
+	WORD $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
 begun11:
 	CBZ R17, masked11
-	WORD $0x3ceb6a88 // ldr q8, [x20, x11]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681d8c // bic v12.16b, v12.16b, v8.16b
+	WORD $0x3ceb6a8a // ldr q10, [x20, x11]
+	WORD $0x6ea0d94a // fcmle v10.4s, v10.4s, #0.0
+	WORD $0x4e6a1dce // bic v14.16b, v14.16b, v10.16b
 masked11:
-	WORD $0x3cab694c // str q12, [x10, x11]
+	WORD $0x3cab694e // str q14, [x10, x11]
 	CMP $2, R15
 	BLE stored1
 	TBZ $0, R16, begun12
-	WORD $0x3cec6948 // ldr q8, [x10, x12]
-	WORD $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	WORD $0x3cec694a // ldr q10, [x10, x12]
+	WORD $0x4e2ad4a5 // fadd v5.4s, v5.4s, v10.4s
 begun12:
 	CBZ R17, masked12
-	WORD $0x3cec6a88 // ldr q8, [x20, x12]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681c42 // bic v2.16b, v2.16b, v8.16b
+	WORD $0x3cec6a8a // ldr q10, [x20, x12]
+	WORD $0x6ea0d94a // fcmle v10.4s, v10.4s, #0.0
+	WORD $0x4e6a1ca5 // bic v5.16b, v5.16b, v10.16b
 masked12:
-	WORD $0x3cac6942 // str q2, [x10, x12]
+	WORD $0x3cac6945 // str q5, [x10, x12]
 	CMP $3, R15
 	BLE stored1
 	TBZ $0, R16, begun13
-	WORD $0x3ced6948 // ldr q8, [x10, x13]
-	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x3ced694a // ldr q10, [x10, x13]
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
 begun13:
 	CBZ R17, masked13
-	WORD $0x3ced6a88 // ldr q8, [x20, x13]
-	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
-	WORD $0x4e681c84 // bic v4.16b, v4.16b, v8.16b
+	WORD $0x3ced6a8a // ldr q10, [x20, x13]
+	WORD $0x6ea0d94a // fcmle v10.4s, v10.4s, #0.0
+	WORD $0x4e6a1d29 // bic v9.16b, v9.16b, v10.16b
 masked13:
-	WORD $0x3cad6944 // str q4, [x10, x13]
+	WORD $0x3cad6949 // str q9, [x10, x13]
 stored1:
 	ADD R9, R10, R10
-	WORD $0x4e2ed542 // fadd v2.4s, v10.4s, v14.4s
-	WORD $0x4e36d644 // fadd v4.4s, v18.4s, v22.4s
-	WORD $0x4eaed545 // fsub v5.4s, v10.4s, v14.4s
-	WORD $0x4eb6d648 // fsub v8.4s, v18.4s, v22.4s
-	WORD $0x4e24d449 // fadd v9.4s, v2.4s, v4.4s
-	WORD $0x4e26d526 // fadd v6.4s, v9.4s, v6.4s
-	WORD $0x4f8090a9 // fmul v9.4s, v5.4s, v0.s[0]
-	WORD $0x4fa01109 // fmla v9.4s, v8.4s, v0.s[1]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
-	WORD $0x4fa01882 // fmla v2.4s, v4.4s, v0.s[3]
-	WORD $0x4f8190a4 // fmul v4.4s, v5.4s, v1.s[0]
-	WORD $0x4fa11104 // fmla v4.4s, v8.4s, v1.s[1]
-	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e2cd505 // fadd v5.4s, v8.4s, v12.4s
+	WORD $0x4e34d606 // fadd v6.4s, v16.4s, v20.4s
+	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
+	WORD $0x4eb4d609 // fsub v9.4s, v16.4s, v20.4s
+	WORD $0x4e26d4aa // fadd v10.4s, v5.4s, v6.4s
+	WORD $0x4e24d544 // fadd v4.4s, v10.4s, v4.4s
+	WORD $0x4f80910a // fmul v10.4s, v8.4s, v0.s[0]
+	WORD $0x4fa0112a // fmla v10.4s, v9.4s, v0.s[1]
+	WORD $0x4f8098a5 // fmul v5.4s, v5.4s, v0.s[2]
+	WORD $0x4fa018c5 // fmla v5.4s, v6.4s, v0.s[3]
+	WORD $0x4f819106 // fmul v6.4s, v8.4s, v1.s[0]
+	WORD $0x4fa11126 // fmla v6.4s, v9.4s, v1.s[1]
+	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	CMP $2, R14
 	BLE done
 	ADD R19, R10, R20
 	TBZ $0, R16, begun20
-	FMOVQ (R10), F5
-	WORD $0x4e25d4c6 // fadd v6.4s, v6.4s, v5.4s
+	VLD1 (R10), [V8.S4]
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 begun20:
 	CBZ R17, masked20
-	FMOVQ (R20), F5
-	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651cc6 // bic v6.16b, v6.16b, v5.16b
+	VLD1 (R20), [V8.S4]
+	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
+	WORD $0x4e681c84 // bic v4.16b, v4.16b, v8.16b
 masked20:
-	FMOVQ F6, (R10)
+	VST1 [V4.S4], (R10)
 	CMP $1, R15
 	BLE stored2
 	TBZ $0, R16, begun21
-	WORD $0x3ceb6945 // ldr q5, [x10, x11]
-	WORD $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	WORD $0x3ceb6948 // ldr q8, [x10, x11]
+	WORD $0x4e28d54a // fadd v10.4s, v10.4s, v8.4s
 begun21:
 	CBZ R17, masked21
-	WORD $0x3ceb6a85 // ldr q5, [x20, x11]
-	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651d29 // bic v9.16b, v9.16b, v5.16b
+	WORD $0x3ceb6a88 // ldr q8, [x20, x11]
+	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
+	WORD $0x4e681d4a // bic v10.16b, v10.16b, v8.16b
 masked21:
-	WORD $0x3cab6949 // str q9, [x10, x11]
+	WORD $0x3cab694a // str q10, [x10, x11]
 	CMP $2, R15
 	BLE stored2
 	TBZ $0, R16, begun22
-	WORD $0x3cec6945 // ldr q5, [x10, x12]
-	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
+	WORD $0x3cec6948 // ldr q8, [x10, x12]
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
 begun22:
 	CBZ R17, masked22
-	WORD $0x3cec6a85 // ldr q5, [x20, x12]
-	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651c42 // bic v2.16b, v2.16b, v5.16b
+	WORD $0x3cec6a88 // ldr q8, [x20, x12]
+	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
+	WORD $0x4e681ca5 // bic v5.16b, v5.16b, v8.16b
 masked22:
-	WORD $0x3cac6942 // str q2, [x10, x12]
+	WORD $0x3cac6945 // str q5, [x10, x12]
 	CMP $3, R15
 	BLE stored2
 	TBZ $0, R16, begun23
-	WORD $0x3ced6945 // ldr q5, [x10, x13]
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x3ced6948 // ldr q8, [x10, x13]
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
 begun23:
 	CBZ R17, masked23
-	WORD $0x3ced6a85 // ldr q5, [x20, x13]
-	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651c84 // bic v4.16b, v4.16b, v5.16b
+	WORD $0x3ced6a88 // ldr q8, [x20, x13]
+	WORD $0x6ea0d908 // fcmle v8.4s, v8.4s, #0.0
+	WORD $0x4e681cc6 // bic v6.16b, v6.16b, v8.16b
 masked23:
-	WORD $0x3cad6944 // str q4, [x10, x13]
+	WORD $0x3cad6946 // str q6, [x10, x13]
 stored2:
 	ADD R9, R10, R10
-	WORD $0x4e2bd4e2 // fadd v2.4s, v7.4s, v11.4s
-	WORD $0x4e33d5e4 // fadd v4.4s, v15.4s, v19.4s
-	WORD $0x4eabd4e5 // fsub v5.4s, v7.4s, v11.4s
-	WORD $0x4eb3d5e6 // fsub v6.4s, v15.4s, v19.4s
-	WORD $0x4e24d447 // fadd v7.4s, v2.4s, v4.4s
-	WORD $0x4e23d4e3 // fadd v3.4s, v7.4s, v3.4s
-	WORD $0x4f8090a7 // fmul v7.4s, v5.4s, v0.s[0]
+	WORD $0x4e27d464 // fadd v4.4s, v3.4s, v7.4s
+	WORD $0x4e2fd565 // fadd v5.4s, v11.4s, v15.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4eafd566 // fsub v6.4s, v11.4s, v15.4s
+	WORD $0x4e25d487 // fadd v7.4s, v4.4s, v5.4s
+	WORD $0x4e22d4e2 // fadd v2.4s, v7.4s, v2.4s
+	WORD $0x4f809067 // fmul v7.4s, v3.4s, v0.s[0]
 	WORD $0x4fa010c7 // fmla v7.4s, v6.4s, v0.s[1]
-	WORD $0x4f809842 // fmul v2.4s, v2.4s, v0.s[2]
-	WORD $0x4fa01882 // fmla v2.4s, v4.4s, v0.s[3]
-	WORD $0x4f8190a4 // fmul v4.4s, v5.4s, v1.s[0]
-	WORD $0x4fa110c4 // fmla v4.4s, v6.4s, v1.s[1]
-	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	WORD $0x4f809884 // fmul v4.4s, v4.4s, v0.s[2]
+	WORD $0x4fa018a4 // fmla v4.4s, v5.4s, v0.s[3]
+	WORD $0x4f819063 // fmul v3.4s, v3.4s, v1.s[0]
+	WORD $0x4fa110c3 // fmla v3.4s, v6.4s, v1.s[1]
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
 	CMP $3, R14
 	BLE done
 	ADD R19, R10, R20
 	TBZ $0, R16, begun30
-	FMOVQ (R10), F5
-	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	VLD1 (R10), [V5.S4]
+	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
 begun30:
 	CBZ R17, masked30
-	FMOVQ (R20), F5
+	VLD1 (R20), [V5.S4]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651c63 // bic v3.16b, v3.16b, v5.16b
+	WORD $0x4e651c42 // bic v2.16b, v2.16b, v5.16b
 masked30:
-	FMOVQ F3, (R10)
+	VST1 [V2.S4], (R10)
 	CMP $1, R15
 	BLE stored3
 	TBZ $0, R16, begun31
@@ -4817,26 +4805,26 @@ masked31:
 	BLE stored3
 	TBZ $0, R16, begun32
 	WORD $0x3cec6945 // ldr q5, [x10, x12]
-	WORD $0x4e25d442 // fadd v2.4s, v2.4s, v5.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
 begun32:
 	CBZ R17, masked32
 	WORD $0x3cec6a85 // ldr q5, [x20, x12]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651c42 // bic v2.16b, v2.16b, v5.16b
+	WORD $0x4e651c84 // bic v4.16b, v4.16b, v5.16b
 masked32:
-	WORD $0x3cac6942 // str q2, [x10, x12]
+	WORD $0x3cac6944 // str q4, [x10, x12]
 	CMP $3, R15
 	BLE stored3
 	TBZ $0, R16, begun33
 	WORD $0x3ced6945 // ldr q5, [x10, x13]
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
 begun33:
 	CBZ R17, masked33
 	WORD $0x3ced6a85 // ldr q5, [x20, x13]
 	WORD $0x6ea0d8a5 // fcmle v5.4s, v5.4s, #0.0
-	WORD $0x4e651c84 // bic v4.16b, v4.16b, v5.16b
+	WORD $0x4e651c63 // bic v3.16b, v3.16b, v5.16b
 masked33:
-	WORD $0x3cad6944 // str q4, [x10, x13]
+	WORD $0x3cad6943 // str q3, [x10, x13]
 stored3:
 done:
 	ADD $16, R0, R0

@@ -89,13 +89,32 @@ func (s *sequence) use(x []value, run func(x []vector)) {
 // run is code that reads no values.
 func (s *sequence) run(run func()) { s.use(nil, func([]vector) { run() }) }
 
-// write writes the sequence. factors are its constants.
+// write writes the sequence. factors are its constants. Loads are written before their first use, or before other code,
+// which may change their address: a load next to a sum keeps more pipes busy than one next to a load.
 func (s *sequence) write(k *kernel, factors []vector) {
 	last := s.lastUses()
 	in := make([]vector, len(s.steps))
+	var waiting []value
+	load := func(x value) {
+		if at := slices.Index(waiting, x); at >= 0 {
+			waiting = slices.Delete(waiting, at, at+1)
+			in[x] = k.vector()
+			s.steps[x].load(in[x])
+		}
+	}
 	for i, st := range s.steps {
 		if last[i] == 0 && st.run == nil {
 			continue
+		}
+		if st.load != nil {
+			waiting = append(waiting, value(i))
+			continue
+		}
+		for _, x := range append([]value{st.sum}, st.operands...) {
+			load(x)
+		}
+		for st.run != nil && len(waiting) > 0 {
+			load(waiting[0])
 		}
 		var read []vector
 		for _, x := range st.operands {
@@ -115,9 +134,7 @@ func (s *sequence) write(k *kernel, factors []vector) {
 		if st.run == nil && st.sum == none {
 			in[i] = k.vector() // may be an operand's
 		}
-		if st.load != nil {
-			st.load(in[i])
-		} else if st.run == nil {
+		if st.run == nil {
 			s.instruct(k, st, in[i], read, factors)
 		}
 	}

@@ -42,6 +42,17 @@ func TestSequence_ChoosesRegisters(t *testing.T) {
 			func(s *sequence, x, y value) { store(s, s.addProduct(x, -2, y), x) },
 			[]string{"load x v1", "load y v2", "load x v3", "fmls v3.4s, v2.4s, v0.s[0]"},
 		},
+		"a load waits for its first use": {
+			func(s *sequence, x, y value) { store(s, s.sum(s.product(2, x), y)) },
+			[]string{"load x v1", "fmul v1.4s, v1.4s, v0.s[0]", "load y v2", "fadd v1.4s, v1.4s, v2.4s"},
+		},
+		"and not for other code, which may change its address": {
+			func(s *sequence, x, y value) {
+				s.run(func() {})
+				store(s, s.sum(x, y))
+			},
+			[]string{"load x v1", "load y v2", "fadd v1.4s, v1.4s, v2.4s"},
+		},
 		"or copied, if memory may have changed": {
 			func(s *sequence, x, y value) {
 				s.run(func() {})

@@ -10,8 +10,12 @@ import (
 type line struct {
 	from, to int
 	groups   [][]int // results whose rows fit into registers together
-	compute  func(s *sequence, x []value) []value
+	compute  func(s *sequence, x []value, put put)
 }
+
+// put receives result i of a line once it is complete. To store results at once keeps the pipes of the memory and those
+// of the sums busy at the same time.
+type put func(i int, y value)
 
 const (
 	a, a2, a3 = math.Sqrt2 / 2, .5, math.Sqrt2 / 4
@@ -29,9 +33,9 @@ func winograd(f *file) {
 	gradient := line{from: 4, to: 6, groups: [][]int{every}, compute: gradientLine}
 	filterGradient := line{from: 6, to: 3, groups: [][]int{every[:3]}, compute: filterGradientLine}
 	output := line{from: 6, to: 4, groups: [][]int{every[:4]}, compute: outputLine}
-	transform(f, "winogradInput", "", input, (*winogradKernel).store)
-	transform(f, "winogradFilter", "", filter, (*winogradKernel).store)
-	transform(f, "winogradGradient", "", gradient, (*winogradKernel).store)
+	transform(f, "winogradInput", "", input, nil)
+	transform(f, "winogradFilter", "", filter, nil)
+	transform(f, "winogradGradient", "", gradient, nil)
 	transform(f, "winogradFilterGradient", ", flags int", filterGradient, (*winogradKernel).addAndStore)
 	transform(f, "winogradOutput", ", rows, columns int, bias *float32, flags int", output,
 		(*winogradKernel).biasAndStore)
@@ -39,36 +43,34 @@ func winograd(f *file) {
 		(*winogradKernel).maskAndStore)
 }
 
-// points returns even ± p·odd.
-func points(s *sequence, p float64, even, odd value) (plus, minus value) {
-	minus = s.addProduct(even, -p, odd)
-	return s.addProduct(even, p, odd), minus
+// putPoints puts even + p·odd at i, and even - p·odd after it.
+func putPoints(s *sequence, put put, i int, p float64, even, odd value) {
+	put(i+1, s.addProduct(even, -p, odd))
+	put(i, s.addProduct(even, p, odd))
 }
 
-func inputLine(s *sequence, x []value) []value {
-	y := make([]value, 6)
+func inputLine(s *sequence, x []value, put put) {
 	oddA, oddB := s.addProduct(x[3], -b2, x[1]), s.addProduct(x[3], -a2, x[1])
-	y[5] = s.sum(s.addProduct(x[1], -(a2+b2), x[3]), x[5])
+	put(5, s.sum(s.addProduct(x[1], -(a2+b2), x[3]), x[5]))
 	evenA := s.addProduct(x[4], -b2, x[2])
-	y[0] = s.sum(s.addProduct(x[0], -(a2+b2), x[2]), x[4])
+	put(0, s.sum(s.addProduct(x[0], -(a2+b2), x[2]), x[4]))
 	evenB := s.addProduct(x[4], -a2, x[2])
-	y[1], y[2] = points(s, a, evenA, oddA)
-	y[3], y[4] = points(s, b, evenB, oddB)
-	return y
+	putPoints(s, put, 1, a, evenA, oddA)
+	putPoints(s, put, 3, b, evenB, oddB)
 }
 
-func filterLine(s *sequence, x []value) []value {
-	y := []value{x[0], 0, 0, 0, 0, x[2]}
-	y[1], y[2] = points(s, a/pointA, s.product(1/pointA, s.addProduct(x[0], a2, x[2])), x[1])
-	y[3], y[4] = points(s, b/pointB, s.product(1/pointB, s.addProduct(x[0], b2, x[2])), x[1])
-	return y
+func filterLine(s *sequence, x []value, put put) {
+	put(0, x[0])
+	put(5, x[2])
+	putPoints(s, put, 1, a/pointA, s.product(1/pointA, s.addProduct(x[0], a2, x[2])), x[1])
+	putPoints(s, put, 3, b/pointB, s.product(1/pointB, s.addProduct(x[0], b2, x[2])), x[1])
 }
 
-func gradientLine(s *sequence, x []value) []value {
-	y := []value{x[0], 0, 0, 0, 0, x[3]}
-	y[1], y[2] = points(s, a, s.addProduct(x[0], a2, x[2]), s.addProduct(x[1], a2, x[3]))
-	y[3], y[4] = points(s, b, s.addProduct(x[0], b2, x[2]), s.addProduct(x[1], b2, x[3]))
-	return y
+func gradientLine(s *sequence, x []value, put put) {
+	put(0, x[0])
+	put(5, x[3])
+	putPoints(s, put, 1, a, s.addProduct(x[0], a2, x[2]), s.addProduct(x[1], a2, x[3]))
+	putPoints(s, put, 3, b, s.addProduct(x[0], b2, x[2]), s.addProduct(x[1], b2, x[3]))
 }
 
 // pairs returns x1 + x2, x3 + x4 and the differences.
@@ -76,23 +78,19 @@ func pairs(s *sequence, x []value) (sumA, sumB, differenceA, differenceB value) 
 	return s.sum(x[1], x[2]), s.sum(x[3], x[4]), s.difference(x[1], x[2]), s.difference(x[3], x[4])
 }
 
-func outputLine(s *sequence, x []value) []value {
+func outputLine(s *sequence, x []value, put put) {
 	sumA, sumB, differenceA, differenceB := pairs(s, x)
-	return []value{
-		s.sum(s.sum(sumA, sumB), x[0]),
-		s.addProduct(s.product(a, differenceA), b, differenceB),
-		s.addProduct(s.product(a2, sumA), b2, sumB),
-		s.sum(s.addProduct(s.product(a3, differenceA), b3, differenceB), x[5]),
-	}
+	put(0, s.sum(s.sum(sumA, sumB), x[0]))
+	put(1, s.addProduct(s.product(a, differenceA), b, differenceB))
+	put(2, s.addProduct(s.product(a2, sumA), b2, sumB))
+	put(3, s.sum(s.addProduct(s.product(a3, differenceA), b3, differenceB), x[5]))
 }
 
-func filterGradientLine(s *sequence, x []value) []value {
+func filterGradientLine(s *sequence, x []value, put put) {
 	sumA, sumB, differenceA, differenceB := pairs(s, x)
-	return []value{
-		s.sum(s.addProduct(s.product(1/pointA, sumA), 1/pointB, sumB), x[0]),
-		s.addProduct(s.product(a/pointA, differenceA), b/pointB, differenceB),
-		s.sum(s.addProduct(s.product(a2/pointA, sumA), b2/pointB, sumB), x[5]),
-	}
+	put(0, s.sum(s.addProduct(s.product(1/pointA, sumA), 1/pointB, sumB), x[0]))
+	put(1, s.addProduct(s.product(a/pointA, differenceA), b/pointB, differenceB))
+	put(2, s.sum(s.addProduct(s.product(a2/pointA, sumA), b2/pointB, sumB), x[5]))
 }
 
 // winogradKernel is the kernel of a transform.
@@ -110,7 +108,7 @@ type winogradKernel struct {
 
 // transform writes dst = L src Lᵀ for the matrix L of a line and vectors of channels. For each group of rows of the
 // result it multiplies L by the columns of src, and then the rows of this product by Lᵀ. epilogue finishes and stores
-// row i of dst.
+// row i of dst. If it is nil, the results are stored as they are.
 func transform(f *file, name, parameters string, l line, epilogue func(w *winogradKernel, i int, x []value)) {
 	f.function(name+"NEON", "func(dst *float32, dstRow, dstColumn int, src *float32, srcRow, srcColumn, count int"+
 		parameters+")", func(k *kernel) {
@@ -162,16 +160,23 @@ func (w *winogradKernel) record(l line, src, column register, rows []register,
 			for i := range x {
 				x[i] = w.read(func(to vector) { w.element("ldr.q", to, from, rows, i) })
 			}
-			for i, y := range l.compute(w.sequence, x) {
-				half[i] = append(half[i], y)
-			}
+			l.compute(w.sequence, x, func(i int, y value) { half[i] = append(half[i], y) })
 			w.run(func() { w.add(column, from) })
 		}
 		for _, i := range group {
 			last := before
 			w.run(func() { w.pointAt(i, last) })
 			before = i
-			epilogue(w, i, l.compute(w.sequence, half[i]))
+			y := make([]value, l.to)
+			l.compute(w.sequence, half[i], func(j int, x value) {
+				y[j] = x
+				if epilogue == nil {
+					w.use(y[j:j+1], func(x []vector) { w.element("str.q", x[0], w.to, w.columns, j) })
+				}
+			})
+			if epilogue != nil {
+				epilogue(w, i, y)
+			}
 		}
 	}
 }
@@ -187,15 +192,16 @@ func (k *kernel) multiples(name string, n int) []register {
 	return m
 }
 
-// element writes a load or a store of element i after base. distances begin with the second element's.
+// element writes a load or a store of element i after base. distances begin with the second element's. Neoverse N1
+// divides LD1 and ST1 into fewer operations than LDR and STR.
 func (k *kernel) element(op string, v vector, base register, distances []register, i int) {
 	switch {
 	case i > 0:
 		k.v(op, v, base, distances[i-1])
 	case op == "str.q":
-		k.op("FMOVQ F%d, (R%d)", v, base)
+		k.op("VST1 [V%d.S4], (R%d)", v, base)
 	default:
-		k.op("FMOVQ (R%d), F%d", base, v)
+		k.op("VLD1 (R%d), [V%d.S4]", base, v)
 	}
 }
 
@@ -209,8 +215,6 @@ func (w *winogradKernel) pointAt(i, before int) {
 		w.add(w.dstRow, w.to)
 	}
 }
-
-func (w *winogradKernel) store(_ int, x []value) { w.use(x, w.storeRow) }
 
 // storeRow writes the stores of a whole row.
 func (w *winogradKernel) storeRow(x []vector) {
