@@ -48,6 +48,19 @@ func dct1(x0, x1, x2, x3, x4, x5, x6, x7 int32) (y0, y1, y2, y3, y4, y5, y6, y7 
 		even3 - odd3, even2 - odd2, even1 - odd1, even0 - odd0
 }
 
+// dct1Low is dct1 if the last four numbers are 0.
+func dct1Low(x0, x1, x2, x3 int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
+	outer, inner := (4433+6270)*x2, 4433*x2
+	even0, even1, even2, even3 := x0+outer, x0+inner, x0-inner, x0-outer
+
+	all := 9633 * (x1 + x3)
+	of1, of3 := all-3196*x1, all-16069*x3
+	odd0, odd1 := (12299-7373)*x1+of1, (25172-20995)*x3+of3
+	odd2, odd3 := of1-20995*x3, of3-7373*x1
+	return even0 + odd0, even1 + odd1, even2 + odd2, even3 + odd3,
+		even3 - odd3, even2 - odd2, even1 - odd1, even0 - odd0
+}
+
 func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]uint16) {
 	const (
 		keep   = 2                  // fractional bits between the passes
@@ -57,27 +70,55 @@ func inverseDCTGeneric(dst []uint8, stride int, coefs *[64]int16, factors *[64]u
 		firstHalf, secondHalf = 1 << (first - 1), 128<<second + 1<<(second-1)
 	)
 	var columns [8][8]int16
+	below, right := int16(0), int16(0) // all coefficients below the first row, and right of the fourth column
 	for x := range 8 {
 		c, f, y := (*[57]int16)(coefs[x:]), (*[57]uint16)(factors[x:]), &columns[x]
+		low, high := c[8]|c[16]|c[24], c[32]|c[40]|c[48]|c[56]
+		below |= low | high
+		if x >= 4 {
+			right |= low | high | c[0]
+		}
 		mean := int32(c[0] * int16(f[0]))
-		if c[8]|c[16]|c[24]|c[32]|c[40]|c[48]|c[56] == 0 {
+		if low|high == 0 {
 			v := clamp16(mean << keep)
-			*y = [8]int16{v, v, v, v, v, v, v, v}
+			y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7] = v, v, v, v, v, v, v, v
 			continue
 		}
-		y0, y1, y2, y3, y4, y5, y6, y7 := dct1(mean<<dctBits+firstHalf, int32(c[8]*int16(f[8])),
-			int32(c[16]*int16(f[16])), int32(c[24]*int16(f[24])), int32(c[32]*int16(f[32])),
-			int32(c[40]*int16(f[40])), int32(c[48]*int16(f[48])), int32(c[56]*int16(f[56])))
+		x0 := mean<<dctBits + firstHalf
+		x1, x2, x3 := int32(c[8]*int16(f[8])), int32(c[16]*int16(f[16])), int32(c[24]*int16(f[24]))
+		var y0, y1, y2, y3, y4, y5, y6, y7 int32
+		if high == 0 {
+			y0, y1, y2, y3, y4, y5, y6, y7 = dct1Low(x0, x1, x2, x3)
+		} else {
+			y0, y1, y2, y3, y4, y5, y6, y7 = dct1(x0, x1, x2, x3, int32(c[32]*int16(f[32])), int32(c[40]*int16(f[40])),
+				int32(c[48]*int16(f[48])), int32(c[56]*int16(f[56])))
+		}
 		y[0], y[1], y[2], y[3] = clamp16(y0>>first), clamp16(y1>>first), clamp16(y2>>first), clamp16(y3>>first)
 		y[4], y[5], y[6], y[7] = clamp16(y4>>first), clamp16(y5>>first), clamp16(y6>>first), clamp16(y7>>first)
 	}
 	for i := range 8 {
-		y0, y1, y2, y3, y4, y5, y6, y7 := dct1(int32(columns[0][i])<<dctBits+secondHalf, int32(columns[1][i]),
-			int32(columns[2][i]), int32(columns[3][i]), int32(columns[4][i]), int32(columns[5][i]),
-			int32(columns[6][i]), int32(columns[7][i]))
 		y := (*[8]uint8)(dst[i*stride:])
-		y[0], y[1], y[2], y[3] = clamp8(y0>>second), clamp8(y1>>second), clamp8(y2>>second), clamp8(y3>>second)
-		y[4], y[5], y[6], y[7] = clamp8(y4>>second), clamp8(y5>>second), clamp8(y6>>second), clamp8(y7>>second)
+		if i > 0 && below == 0 {
+			*y = [8]uint8(dst)
+			continue
+		}
+		x0 := int32(columns[0][i])<<dctBits + secondHalf
+		x1, x2, x3 := int32(columns[1][i]), int32(columns[2][i]), int32(columns[3][i])
+		var y0, y1, y2, y3, y4, y5, y6, y7 int32
+		if right == 0 {
+			y0, y1, y2, y3, y4, y5, y6, y7 = dct1Low(x0, x1, x2, x3)
+		} else {
+			y0, y1, y2, y3, y4, y5, y6, y7 = dct1(x0, x1, x2, x3, int32(columns[4][i]), int32(columns[5][i]),
+				int32(columns[6][i]), int32(columns[7][i]))
+		}
+		y0, y1, y2, y3, y4, y5, y6, y7 = y0>>second, y1>>second, y2>>second, y3>>second, y4>>second, y5>>second,
+			y6>>second, y7>>second
+		if uint32(y0|y1|y2|y3|y4|y5|y6|y7) > 255 {
+			y0, y1, y2, y3 = int32(clamp8(y0)), int32(clamp8(y1)), int32(clamp8(y2)), int32(clamp8(y3))
+			y4, y5, y6, y7 = int32(clamp8(y4)), int32(clamp8(y5)), int32(clamp8(y6)), int32(clamp8(y7))
+		}
+		y[0], y[1], y[2], y[3] = uint8(y0), uint8(y1), uint8(y2), uint8(y3)
+		y[4], y[5], y[6], y[7] = uint8(y4), uint8(y5), uint8(y6), uint8(y7)
 	}
 }
 

@@ -91,20 +91,23 @@ func (l Level) BlendRows(dst []uint8, near, far []uint32, weight uint32) {
 	blendRowsGeneric(dst[done:], near[done:], far[done:], uint64(weight))
 }
 
-// resampleRowGeneric computes the positions from lo on.
+// resampleRowGeneric computes the positions from lo on. Between a and b it takes one product, of b - a.
 func resampleRowGeneric(dst []uint32, src []uint8, t *Taps, lo int) {
-	second := 3
+	firsts, weights := t.bytes, t.weight[:len(t.bytes)]
+	dst = dst[:3*len(firsts)]
 	if t.from == 1 {
-		second = 0
+		for i := 3 * lo; i < len(dst); i++ {
+			dst[i] = uint32(src[i%3]) << tapBits
+		}
+		return
 	}
-	for i := lo; i < len(t.first); i++ {
-		at, pair := t.bytes[i], t.weight[i]
-		near, far := pair&0xffff, pair>>16
-		a, b := src[at:][:3], src[int(at)+second:][:3]
-		out := dst[3*i:][:3]
-		out[0] = uint32(a[0])*near + uint32(b[0])*far
-		out[1] = uint32(a[1])*near + uint32(b[1])*far
-		out[2] = uint32(a[2])*near + uint32(b[2])*far
+	for i := lo; i < len(firsts); i++ {
+		at, far := int(firsts[i]), weights[i]>>16
+		pair, out := src[at:at+6:at+6], dst[3*i:3*i+3:3*i+3]
+		a, b, c := uint32(pair[0]), uint32(pair[1]), uint32(pair[2])
+		out[0] = a<<tapBits + (uint32(pair[3])-a)*far
+		out[1] = b<<tapBits + (uint32(pair[4])-b)*far
+		out[2] = c<<tapBits + (uint32(pair[5])-c)*far
 	}
 }
 
@@ -112,6 +115,7 @@ func blendRowsGeneric(dst []uint8, near, far []uint32, weight uint64) {
 	near, far = near[:len(dst)], far[:len(dst)]
 	const half = 1 << (2*tapBits - 1)
 	for i := range dst {
-		dst[i] = uint8((uint64(near[i])*(one-weight) + uint64(far[i])*weight + half) >> (2 * tapBits))
+		a, b := uint64(near[i]), uint64(far[i])
+		dst[i] = uint8((a<<tapBits + (b-a)*weight + half) >> (2 * tapBits))
 	}
 }

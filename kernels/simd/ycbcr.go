@@ -19,16 +19,37 @@ func (l Level) YCbCr(dst, luma, cb, cr []uint8) {
 	ycbcrGeneric(dst[3*done:], luma[done:], cb[done:], cr[done:])
 }
 
-func ycbcrGeneric(dst, luma, cb, cr []uint8) {
+// The tables of ycbcrGeneric have all that a chroma sample adds to the colours in one number: in bits 0 to 15 to red, from
+// bit 16 on to blue, and from bit 32 on to green with 16 fractional bits, as green is rounded after the sum of both
+// samples. A bias keeps each part positive. limits removes it, and limits the result to 0 to 255.
+const (
+	greenShift, blueShift = 48, 16
+	chromaBias            = 256
+	lumaParts             = 1 | 1<<blueShift | 1<<greenShift
+)
+
+var fromCb, fromCr, limits = func() (cb, cr [256]uint64, limits [1024]uint8) {
 	const half = 1 << 15
+	part := func(whole, green int) uint64 { return uint64(whole+chromaBias) | uint64(green+chromaBias<<15)<<32 }
+	for i := range 256 {
+		c := i - 128
+		cr[i] = part((91881*c+half)>>16, -46802*c)
+		blue := part((116130*c+half)>>16, half-22554*c)
+		cb[i] = blue&(1<<32-1)<<blueShift | blue>>32<<32
+	}
+	for i := range limits {
+		limits[i] = clamp8(int32(i) - chromaBias)
+	}
+	return cb, cr, limits
+}()
+
+func ycbcrGeneric(dst, luma, cb, cr []uint8) {
 	cb, cr = cb[:len(luma)], cr[:len(luma)]
 	dst = dst[:3*len(luma)]
-	for i, v := range luma {
-		y, u, w := int32(v), int32(cb[i])-128, int32(cr[i])-128
+	for i, y := range luma {
+		sum := uint64(y)*lumaParts + fromCb[cb[i]] + fromCr[cr[i]]
 		pixel := dst[3*i : 3*i+3 : 3*i+3]
-		pixel[0] = clamp8(y + (91881*w+half)>>16)
-		pixel[1] = clamp8(y + (half-22554*u-46802*w)>>16)
-		pixel[2] = clamp8(y + (116130*u+half)>>16)
+		pixel[0], pixel[1], pixel[2] = limits[sum&1023], limits[sum>>greenShift&1023], limits[sum>>blueShift&1023]
 	}
 }
 
