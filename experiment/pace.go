@@ -8,6 +8,8 @@ import (
 
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/text"
+	"nmn/train"
 )
 
 // pace estimates the time of the remaining runs from the time of the finished ones: each kind, with MIL and
@@ -15,6 +17,7 @@ import (
 type pace struct {
 	kinds map[bool]*kindPace // by MIL
 	runs  int                // to come
+	told  bool               // set once an estimate has been reported
 }
 
 // kindPace is the pace of the runs with MIL, or of those without.
@@ -95,8 +98,43 @@ func (p *pace) left() (left time.Duration, seen bool) {
 	return left, seen
 }
 
+// watch returns what s tells of its trainings, and reports after the first whole epoch how long all runs take. A training
+// that goes on in the middle of an epoch does not time that one.
+func (p *pace) watch(s *run.Session) func(run.Training) []train.Observer {
+	observe := s.Observe
+	return func(t run.Training) []train.Observer {
+		var began time.Time
+		epoch := 0
+		return append(observe.Begin(t), train.Observer{Step: func(e train.StepDone) {
+			if p.told || e.Epoch == epoch {
+				return
+			}
+			now := time.Now().Add(-e.Duration)
+			if !began.IsZero() {
+				p.told = true
+				left := time.Duration(p.epochs()-float64(epoch)) * now.Sub(began)
+				observe.Notify(run.Message{Topic: "left", Text: fmt.Sprintf("about %v for %s, by the time of an epoch",
+					left.Round(time.Second), text.Count(p.runs, "runs"))})
+			}
+			if epoch > 0 || e.Step == 1 {
+				began = now
+			}
+			epoch = e.Epoch
+		}})
+	}
+}
+
+// epochs are those of the runs to come.
+func (p *pace) epochs() (left float64) {
+	for _, k := range p.kinds {
+		left += k.left
+	}
+	return left
+}
+
 // announce reports how long the remaining runs take. After the last run it reports nothing.
 func (p *pace) announce(s *run.Session) {
+	p.told = true
 	if p.runs < 1 {
 		return
 	}
@@ -105,11 +143,11 @@ func (p *pace) announce(s *run.Session) {
 	if p.runs > 1 {
 		more = fmt.Sprintf("%d more runs", p.runs)
 	}
-	text := fmt.Sprintf("about %v for %s, by the time that those so far took", left.Round(time.Second), more)
+	line := fmt.Sprintf("about %v for %s, by the time that those so far took", left.Round(time.Second), more)
 	if !seen {
-		text += "; runs with MIL may take longer than runs without"
+		line += "; runs with MIL may take longer than runs without"
 	}
-	s.Notify(run.Message{Topic: "left", Text: text})
+	s.Notify(run.Message{Topic: "left", Text: line})
 }
 
 // Estimate is how long all runs take at the configured size.

@@ -50,6 +50,9 @@ func (g *Grid) train(ctx context.Context, s *run.Session) (runs []report.Run, er
 	levels := g.levels()
 	groups := len(levels) * len(g.Seeds)
 	g.pace = g.newPace(groups)
+	observe := s.Observe
+	s.Observe.Training = g.pace.watch(s)
+	defer func() { s.Observe = observe }()
 	for i, level := range levels {
 		for j, seed := range g.Seeds {
 			g.heading = fmt.Sprintf("noise %v, seed %d (%d of %d)", level, seed, i*len(g.Seeds)+j+1, groups)

@@ -14,6 +14,7 @@ import (
 	"nmn/kernels/tensor"
 	"nmn/recipe"
 	"nmn/run"
+	"nmn/train"
 )
 
 // open opens the session of a grid and passes its messages to a function.
@@ -217,6 +218,42 @@ func TestPace_FollowsTheRunsSoFar(t *testing.T) {
 	p.ran(false, 2, true, 0)
 	if left, _ := p.left(); left != 150*time.Second || p.runs != 1 {
 		t.Errorf("after a run that was there: %v for %d runs", left, p.runs)
+	}
+}
+
+// After the first whole epoch the time of all runs is told once; after a run it is no longer news.
+func TestPace_TellsAfterTheFirstEpoch(t *testing.T) {
+	step := func(epoch, step int) train.StepDone {
+		return train.StepDone{Progress: train.Progress{Epoch: epoch, Step: step, Duration: time.Nanosecond}}
+	}
+	for name, c := range map[string]struct {
+		steps []train.StepDone
+		told  bool
+	}{
+		"from the start":     {[]train.StepDone{step(1, 1), step(1, 2), step(2, 3), step(3, 5)}, true},
+		"within an epoch":    {[]train.StepDone{step(1, 2), step(2, 3)}, false},
+		"from an epoch on":   {[]train.StepDone{step(1, 2), step(2, 3), step(2, 4), step(3, 5)}, true},
+		"one epoch, no more": {[]train.StepDone{step(1, 1), step(1, 2)}, false},
+	} {
+		g := tinyGrid(t)
+		g.Arms, g.Config.Train.Stage1Epochs, g.Config.Recipe.Form = []recipe.Name{recipe.Stage1}, 4, recipe.Paper
+		p, said := g.newPace(1), []string(nil)
+		s := &run.Session{Observe: run.Observer{Message: func(m run.Message) { said = append(said, m.Text) }}}
+		for _, o := range p.watch(s)(run.Training{}) {
+			for _, e := range c.steps {
+				o.Step(e)
+			}
+		}
+		if len(said) > 1 || (len(said) == 1) != c.told ||
+			c.told && !strings.HasSuffix(said[0], " for 1 run, by the time of an epoch") {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+	g := tinyGrid(t)
+	p := g.newPace(1)
+	p.announce(&run.Session{})
+	if !p.told {
+		t.Error("an estimate by whole runs is followed by one of an epoch")
 	}
 }
 
