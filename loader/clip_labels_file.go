@@ -108,6 +108,24 @@ func (l *ClipLabels) fail(i int, err error) error {
 // Captioned reports whether labels come from captions.
 func (l *ClipLabels) Captioned() bool { return l.form.CaptionsPerSample > 0 }
 
+// Form is what holds for all lines.
+func (l *ClipLabels) Form() ClipLabelsForm { return l.form }
+
+// All yields the labels of all clips, in the order of the file. An error ends them.
+func (l *ClipLabels) All(ctx context.Context) iter.Seq2[ClipLabel, error] {
+	return func(yield func(ClipLabel, error) bool) {
+		for i := range l.Len() {
+			label, err := l.label(i)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(label, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Texts yields the captions of all clips, for a vocabulary. A line that cannot be used ends it with *failed.
 func (l *ClipLabels) Texts(ctx context.Context, failed *error) iter.Seq[string] {
 	return l.each(ctx, failed, func(label *ClipLabel) iter.Seq[string] { return slices.Values(label.Captions) })
@@ -129,16 +147,10 @@ func (l *ClipLabels) Words(ctx context.Context, failed *error) iter.Seq[string] 
 }
 
 // each yields the results of a function on each line.
-func (l *ClipLabels) each(ctx context.Context, failed *error,
-	in func(*ClipLabel) iter.Seq[string]) iter.Seq[string] {
+func (l *ClipLabels) each(ctx context.Context, failed *error, in func(*ClipLabel) iter.Seq[string]) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := range l.Len() {
-			label, err := l.label(i)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				*failed = err
+		for label, err := range l.All(ctx) {
+			if *failed = err; err != nil {
 				return
 			}
 			for text := range in(&label) {

@@ -192,6 +192,9 @@ func (a *auditCommand) tellPage(p *program, suspects int) {
 func (a *auditCommand) writeManifest(ctx context.Context, m *manifest.Manifest, r *audit.Report) {
 	a.correction.Write = func(corrected []uint8) error {
 		l, err := manifestRows(m, r, corrected)
+		if err == nil && !relabel.HasLines(m) {
+			return relabel.NewManifest(relabel.RowsOf(m, l, nil), a.correction.Labels)
+		}
 		if err == nil {
 			_, err = relabel.Manifest(ctx, m, l, a.correction.Labels)
 		}

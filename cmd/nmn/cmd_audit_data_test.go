@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -87,8 +88,8 @@ func TestAuditData_RefusesWhatIsOfRunsAndScores(t *testing.T) {
 	}
 }
 
-// The instances of COCO come out as such: the annotation of a wrong label is gone.
-func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
+// Corrections of instances of COCO are a new manifest.
+func TestAuditRun_WritesAManifestOfCOCO(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writePictures(t, dir, 40)
@@ -106,11 +107,11 @@ func TestAuditRun_WritesInstancesOfCOCO(t *testing.T) {
 	check(t, err)
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
-	_, n, fixed, _ := corrected(t, ".json", ofColour, severalOf("--set", "data.manifest="+file)...)
+	_, n, fixed, c := corrected(t, ".csv", ofColour, severalOf("--set", "data.manifest="+file)...)
 	got := read(t, fixed)
-	if strings.Contains(got, fmt.Sprintf(`"id":%d,`, 100+n)) || !strings.Contains(got, `"bbox":[0,0,32,24]`) ||
-		strings.Count(got, `"image_id"`) != 40 {
-		t.Errorf("%.600s", got)
+	if !strings.Contains(got, fmt.Sprintf("\n%d.png,%s,train\n", n, colours[(n+1)%3])) ||
+		strings.Count(got, "\n") != 41 || !strings.Contains(c.err, "a new manifest") {
+		t.Errorf("%.600s\n%s", got, c.err)
 	}
 }
 
@@ -129,7 +130,7 @@ func TestAuditRun_WritesAManifestOfFolders(t *testing.T) {
 	learns(t, fixed)
 }
 
-// A table with a row for each picture and label stays one: a label that is missing gets a row of its own.
+// A table with a row for each picture and label becomes a new one, with a row for each picture.
 func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 40, "Image,Tag", func(i int) string {
@@ -138,11 +139,11 @@ func TestAuditRun_WritesRowsOfPicturesAndLabels(t *testing.T) {
 	_, n, fixed, c := corrected(t, ".csv", func(n int) [][2]string {
 		return append(ofColour(n), [2]string{colours[(n+2)%3], "0"})
 	}, onPictures("--set", "data.manifest="+file)...)
-	row := func(label string) string { return fmt.Sprintf("\n%d.png,%s\n", n, label) }
 	got := read(t, fixed)
-	if strings.Contains(got, row(colours[n%3])) || !strings.Contains(got, row(colours[(n+1)%3])) ||
-		!strings.Contains(got, row(colours[(n+2)%3])) || strings.Count(got, "\n") != 82 ||
-		!strings.Contains(c.err, "the same manifest") {
+	line := regexp.MustCompile(fmt.Sprintf("\n%d.png,(.*),train\n", n)).FindStringSubmatch(got)
+	if line == nil || strings.Contains(line[1], colours[n%3]) || !strings.Contains(line[1], colours[(n+1)%3]) ||
+		!strings.Contains(line[1], colours[(n+2)%3]) || strings.Count(got, "\n") != 41 ||
+		!strings.Contains(c.err, "a new manifest") {
 		t.Errorf("%s\n%s", c.err, got)
 	}
 }

@@ -22,7 +22,7 @@ func listsPictures(ctx context.Context, file string) bool {
 	default:
 		return false
 	}
-	columns, err := relabel.Columns(ctx, file)
+	columns, err := manifest.Header(ctx, file)
 	if err != nil || !slices.ContainsFunc(columns, func(name string) bool {
 		return name == "labels" || manifest.NamesPictures(name)
 	}) {

@@ -131,7 +131,7 @@ func TestAudit_UnknownLabelsOfFeatures(t *testing.T) {
 		if known, suspects := 3*240-unknownOf(t, path("x.csv"), path(labels)), v["suspects"].([]any); len(suspects) != known {
 			t.Errorf("%s: %d suspects of %d known labels", labels, len(suspects), known)
 		}
-		output := filepath.Join(t.TempDir(), "fixed"+filepath.Ext(labels))
+		output := filepath.Join(t.TempDir(), "fixed.csv")
 		must(t, "audit", dir, "--apply=force", "--precision", "0.5", "--output", output, "-q")
 		again := filepath.Join(t.TempDir(), "again")
 		must(t, "train", path("x.csv"), "--labels", output, "--run-dir", again, "-q", "--set", "net.hidden=[8]",

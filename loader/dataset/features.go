@@ -103,7 +103,7 @@ func (d *Splits) openFeatures(ctx context.Context, c *Config) error {
 	}
 	d.Labels = describeColumns(table)
 	if table.Labels != nil { // else they are words of captions
-		d.Spellings = table.Labels.Spellings
+		d.LabelColumns = table.Labels.Columns
 	}
 	if vocabulary == nil {
 		d.noteAlike(whole.Vocabulary)

@@ -36,7 +36,7 @@ type Splits struct {
 	// Labels describes the form of the labels of a manifest or of a folder with captions, and the columns of features. It
 	// is empty for other data.
 	Labels         string
-	Spellings      []string           // further names of columns of features that are labels and were joined to others
+	LabelColumns   []string           // columns of features that gave the labels
 	LabelsAreNames bool               // no label is a list of labels in one string, whatever it looks like
 	Census         *loader.Census     // census of the noisy training labels
 	LeftOut        []loader.BadSample // training bags that cannot be used, by their places before they were left out

@@ -23,11 +23,8 @@ func (l *Labels) joined(words []string, rule labelRule) *Labels {
 		if to[c] = slices.Index(one.Words, name); to[c] < 0 {
 			to[c], one.Words = len(one.Words), append(one.Words, name)
 		}
-		if name != l.Words[c] {
-			one.Spellings = append(one.Spellings, l.Words[c])
-		}
 	}
-	if one.Spellings == nil {
+	if slices.Equal(one.Words, l.Words) {
 		return l
 	}
 	k := len(one.Words)

@@ -145,18 +145,18 @@ func TestOpen_JoinsLabels(t *testing.T) {
 		want, true    string
 	}{
 		"columns": {"Dog,cat,dog\n1,0,0\n,0,1\n0,1,\n", "dog,Cat,Dog\n1,0,0\n0,0,0\n0,1,1\n", nil,
-			"[Dog cat] [1 0 1 0 255 1] [dog]", "[Dog cat] [1 0 0 0 1 1]"},
+			"[Dog cat] [1 0 1 0 255 1] [Dog cat dog]", "[Dog cat] [1 0 0 0 1 1]"},
 		"columns of words": {"Dog,cat,dog\n1,0,0\n0,0,1\n0,1,0\n", "DOG,Cat\n1,0\n0,0\n0,1\n", []string{"CAT", "dog"},
-			"[CAT dog] [0 1 0 1 1 0] [Dog cat]", "[CAT dog] [0 1 0 0 1 0]"},
+			"[CAT dog] [0 1 0 1 1 0] [Dog cat dog]", "[CAT dog] [0 1 0 0 1 0]"},
 		"lists": {"labels\nDog;cat\nDOG\ndog;DOG\n", "labels\nDog\nCat\n\"\"\n", nil,
-			"[DOG cat] [1 1 1 0 1 0] []", "[DOG cat] [1 0 0 1 0 0]"},
-		"numbers": {"label\n0\n1\n2\n", "label\n0\n1\n2\n", nil, "[0 1 2] [1 0 0 0 1 0 0 0 1] []",
+			"[DOG cat] [1 1 1 0 1 0] [labels]", "[DOG cat] [1 0 0 1 0 0]"},
+		"numbers": {"label\n0\n1\n2\n", "label\n0\n1\n2\n", nil, "[0 1 2] [1 0 0 0 1 0 0 0 1] [label]",
 			"[0 1 2] [1 0 0 0 1 0 0 0 1]"},
 	} {
 		table, err := Open(t.Context(), Options{Features: x, Labels: file(t, "y.csv", []byte(c.labels)),
 			Truth: file(t, "truth.csv", []byte(c.truth)), Words: c.words, JoinLabels: true})
 		check(t, err)
-		if got := fmt.Sprint(table.Labels.Words, table.Labels.Values, table.Labels.Spellings); got != c.want {
+		if got := fmt.Sprint(table.Labels.Words, table.Labels.Values, table.Labels.Columns); got != c.want {
 			t.Errorf("%s: labels %s, want %s", name, got, c.want)
 		}
 		if got := fmt.Sprint(table.Truth.Words, table.Truth.Values); got != c.true {

@@ -15,9 +15,9 @@ import (
 
 // Labels are the labels of N rows and K classes.
 type Labels struct {
-	Words     []string // K, in class order
-	Values    []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
-	Spellings []string // further names of columns, which were joined to Words
+	Words   []string // K, in class order
+	Values  []uint8  // N×K, row-major: 0 or 1, or counts; an observed label may be Unknown
+	Columns []string // of the table that has them: one for each label, or the one of their lists; nil for arrays
 }
 
 // Unknown is the value of an unknown label: -1 or a missing number in the file.
@@ -158,7 +158,12 @@ func (o *Options) labelRecords(ctx context.Context, name string, r records, rule
 
 // labelsOf makes a matrix of a table: from its columns in the order of the vocabulary, or from its lists. It
 // is nil if the table has neither.
-func (o *Options) labelsOf(name string, d *decoded, rule labelRule) (*Labels, error) {
+func (o *Options) labelsOf(name string, d *decoded, rule labelRule) (labels *Labels, err error) {
+	defer func() {
+		if labels != nil {
+			labels.Columns = d.labelled
+		}
+	}()
 	switch {
 	case d.lists != nil:
 		return o.listLabels(name, d)
@@ -167,7 +172,7 @@ func (o *Options) labelsOf(name string, d *decoded, rule labelRule) (*Labels, er
 	case len(d.words) > mostClasses:
 		return nil, formatf("features: labels %q: %d columns, at most %d can be classes", name, len(d.words), mostClasses)
 	}
-	labels := &Labels{Words: d.words, Values: d.labels}
+	labels = &Labels{Words: d.words, Values: d.labels}
 	if o.JoinLabels {
 		labels = labels.joined(o.Words, rule)
 		d.words = labels.Words
@@ -207,7 +212,7 @@ func (l *Labels) ordered(name string, words []string) (*Labels, error) {
 			values = append(values, row[c])
 		}
 	}
-	return &Labels{Words: words, Values: values, Spellings: l.Spellings}, nil
+	return &Labels{Words: words, Values: values}, nil
 }
 
 // listLabels makes a matrix of lists. Without a vocabulary the words come from the lists, in alphabetic order.

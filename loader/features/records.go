@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,7 @@ type records interface {
 // decoded is a table in memory.
 type decoded struct {
 	columns  []string    // columns of the file
+	labelled []string    // those that have labels
 	features []float32   // features of the current row
 	kept     *memoryRows // features of all rows, unless they are spilled; nil if there are none
 	width    int
@@ -52,6 +54,9 @@ type decoded struct {
 // decode reads a table to its end. most is the largest value of a label column: 1, or the largest count.
 func (o *Options) decode(ctx context.Context, file string, r records, l layout, rule labelRule) (*decoded, error) {
 	d := &decoded{words: l.words, columns: r.columns(), seen: map[string]string{}}
+	if d.labelled = slices.Clone(l.words); l.list >= 0 {
+		d.labelled = []string{d.columns[l.list]}
+	}
 	for _, c := range l.suspects {
 		d.suspects = append(d.suspects, suspect{c, true})
 	}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,18 @@ type csvRows struct {
 	spelled bool
 	mark    string
 	blank   error
+}
+
+// Header returns the names in the header of a CSV table.
+func Header(ctx context.Context, file string) ([]string, error) {
+	return opened(file, func() (io.ReadCloser, error) { return loader.OpenText(ctx, file) },
+		func(text *bufio.Reader) ([]string, error) {
+			sheet, err := features.NewSheet(text, maxLine)
+			if err != nil {
+				return nil, err
+			}
+			return sheet.Columns(), nil
+		})
 }
 
 func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, error) {
@@ -183,8 +196,7 @@ func (c *csvRows) columns() Columns { return c.layout }
 
 func (c *csvRows) state(m *Manifest) {
 	m.Form, m.LabelsColumn = c.stated.form, c.stated.column
-	m.Separator, m.Confidence = forms[m.Form].separator, c.named[confidenceColumn]
-	m.Mark = c.mark
+	m.Separator, m.Mark = forms[m.Form].separator, c.mark
 	if m.Form == FormList && c.bars && !c.semicolons {
 		m.Separator = "|"
 	}

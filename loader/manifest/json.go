@@ -78,7 +78,7 @@ func (j *jsonRows) columns() Columns {
 func (j *jsonRows) state(m *Manifest) {
 	m.Form, m.JSONLines, m.WholeJSON, m.LabelsColumn = FormJSON, j.whole == nil, j.whole != nil, j.key
 	if j.stated != nil {
-		m.Form, m.Separator, m.Confidence = j.stated.form, forms[j.stated.form].separator, j.confidence
+		m.Form, m.Separator = j.stated.form, forms[j.stated.form].separator
 	}
 }
 

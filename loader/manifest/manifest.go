@@ -38,15 +38,13 @@ type Manifest struct {
 	Headless     bool   // a list of names and numbers, without a header
 	LabelsColumn string // column, or key, of the labels; empty if there is none
 	Separator    string // separator of names in a cell; empty for forms without one
-	Confidence   string // column, or key, that is 0 if a row gives no label; empty for none
 	Mark         string // the x of a table whose empty cells are 0; empty for other tables
-	// Lines are the lines that a row has in addition to its first one. Rows of FormPairs have their first line there too.
-	Lines []Line
+	Lines        []Line // that describe a row in addition to its first one
 
 	Joined map[string]string // spellings of labels, with the labels in Labels that replace them
 
 	Repeated int // rows that repeat an earlier one
-	Denied   int // rows that give no label because of Confidence
+	Denied   int // rows of confidence 0, which give no label
 
 	found   bool              // every row's file was found when the folder was read
 	columns map[string]string // the file's names of columns
@@ -76,12 +74,8 @@ func (r *Row) At() string {
 	return fmt.Sprintf("line %d", r.Line)
 }
 
-// Line is one of several lines that describe a row.
-type Line struct {
-	Number int
-	Row    int   // the number of the first line of the row
-	Label  int32 // for FormPairs: the label that the line gives, as an index of Manifest.Labels; -1 for none
-}
+// Line is a further line of a row, by its number and the number of the first line of the row.
+type Line struct{ Number, Row int }
 
 // LabelCount is the number of annotators who gave a label to a row.
 type LabelCount struct {

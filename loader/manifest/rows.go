@@ -251,17 +251,8 @@ func (b *builder) keep(row Row, r *record) {
 		if len(row.Files) == 1 && r.id != "" {
 			b.files[row.Files[0]] = at
 		}
-		b.line(row.Line, row.Line, row.Labels)
 	}
 	b.manifest.Rows = append(b.manifest.Rows, row)
-}
-
-func (b *builder) line(number, row int, labels []int32) {
-	l := Line{Number: number, Row: row, Label: -1}
-	if len(labels) > 0 {
-		l.Label = labels[0]
-	}
-	b.manifest.Lines = append(b.manifest.Lines, l)
 }
 
 // again handles a row of a picture that an earlier row has: it repeats that row, or gives another label.
@@ -298,7 +289,7 @@ func (b *builder) again(at int, row *Row, r *record) error {
 	} else if !r.denied {
 		b.manifest.Repeated++
 	}
-	b.line(row.Line, first.Line, row.Labels)
+	b.manifest.Lines = append(b.manifest.Lines, Line{row.Line, first.Line})
 	return nil
 }
 
@@ -307,8 +298,6 @@ func (b *builder) finish() {
 	m := b.manifest
 	if b.pairs() && (b.paired || b.stated.pairsAsked) {
 		m.Form = FormPairs
-	} else {
-		m.Lines = slices.DeleteFunc(m.Lines, func(l Line) bool { return l.Number == l.Row })
 	}
 	if b.paired && b.byFile { // identifiers name rows, not pictures
 		for i := range m.Rows {

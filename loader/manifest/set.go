@@ -327,11 +327,6 @@ func (m *Manifest) join(words []string) {
 		row := &m.Rows[i]
 		row.Labels, row.Truth, row.Counts = mapped(row.Labels, to), mapped(row.Truth, to), mappedCounts(row.Counts, to)
 	}
-	for i := range m.Lines {
-		if k := m.Lines[i].Label; k >= 0 {
-			m.Lines[i].Label = to[k]
-		}
-	}
 }
 
 // mapped are labels by other indices, ascending; nil stays nil.

@@ -2,31 +2,38 @@ package relabel
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"nmn/internal/durable"
 	"nmn/loader"
+	"nmn/loader/annotation"
 	"nmn/loader/features"
 	"nmn/loader/manifest"
 )
 
-// HasLines reports whether a manifest has lines of text whose labels can be changed in place.
+// HasLines reports whether a manifest has a line of text for each row, whose labels Manifest can change.
 func HasLines(m *manifest.Manifest) bool {
 	switch m.Form {
-	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO:
+	case manifest.FormFolders, manifest.FormCOCO, manifest.FormVOC, manifest.FormYOLO, manifest.FormPairs:
 		return false
 	}
 	return m.Sources == nil && !m.WholeJSON && !m.Headless
 }
 
 // Manifest writes a manifest of lines with corrected labels, and returns the number of rows that it has
-// changed. Every other byte stays unchanged.
+// changed. Other rows keep every byte.
 func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) (rows int, err error) {
 	if err := l.check(); err != nil {
 		return 0, err
@@ -34,70 +41,50 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 	if !HasLines(m) {
 		return 0, fmt.Errorf("%s: labels of the form %s are not lines: %w", m.File, m.Form, ErrForm)
 	}
-	l.joined = m.Joined
-	of := rowsOf(m)
-	pairs := m.Form == manifest.FormPairs
-	var stated map[string]string
-	if pairs || m.Form == manifest.FormSingle || m.Form == manifest.FormIntegers {
-		if stated, err = of.statements(ctx); err == nil {
-			err = checkStated(m, &l, stated)
-		}
-		if err != nil {
-			return 0, err
-		}
+	in, mark, err := loader.OpenMarkedText(ctx, m.File)
+	if err != nil {
+		return 0, err
 	}
-	s := editor{labels: &l, separator: m.Separator, mark: m.Mark, current: of.names, stated: stated,
-		confidence: m.Confidence, id: func(line, _ int, _ func(string) string) string { return of.id(line) }}
-	if m.Form != manifest.FormColumns {
-		s.list = m.LabelsColumn
-	}
-	if pairs {
-		s.plan, rows = planPairs(m, &l)
-	}
-	edit := s.table
-	if m.JSONLines {
-		edit = s.lines
-	}
-	changed, err := l.rewrite(ctx, m.File, path, edit)
-	if pairs {
-		return rows, err
-	}
-	return changed, err
-}
-
-// manifestRows are the rows of a manifest by their lines.
-type manifestRows struct {
-	m  *manifest.Manifest
-	at map[int]int
-}
-
-func rowsOf(m *manifest.Manifest) manifestRows {
-	of := manifestRows{m, make(map[int]int, len(m.Rows))}
+	defer in.Close()
+	e := editor{m: m, labels: &l, class: l.classes(), at: map[int]*manifest.Row{}}
 	for i := range m.Rows {
-		of.at[m.Rows[i].Line] = i
+		e.at[m.Rows[i].Line] = &m.Rows[i]
 	}
-	for _, line := range m.Lines { // that say the same as the first line of their row
-		if i, ok := of.at[line.Row]; ok {
-			of.at[line.Number] = i
+	for _, repeated := range m.Lines {
+		e.at[repeated.Number] = e.at[repeated.Row]
+	}
+	err = loader.WriteText(path, func(out io.Writer) error {
+		if _, err := io.WriteString(out, mark); err != nil {
+			return err
 		}
+		if m.JSONLines {
+			rows, err = e.lines(in, out)
+		} else {
+			rows, err = e.table(in, out)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("corrected labels of %q: %w", m.File, err)
 	}
-	return of
+	return rows, nil
 }
 
-// id returns the bag of a line; empty if a row was left out.
-func (r manifestRows) id(line int) string {
-	if i, ok := r.at[line]; ok {
-		return r.m.Rows[i].ID
-	}
-	return ""
+// editor copies the text of a manifest with corrected labels.
+type editor struct {
+	m      *manifest.Manifest
+	labels *Labels
+	class  map[string]int
+	at     map[int]*manifest.Row // by their lines
 }
 
-func (r manifestRows) names(line int) []string {
-	i, ok := r.at[line]
-	if !ok {
-		return nil
+// names are the corrected labels of a line; changed is false if they are those that it has.
+func (e *editor) names(line int) (names []string, changed bool) {
+	row := e.at[line]
+	if row == nil { // a row that was left out
+		return nil, false
 	}
-	return namesOf(r.m, &r.m.Rows[i])
+	return e.labels.Names(row.ID, namesOf(e.m, row))
 }
 
 func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
@@ -108,136 +95,162 @@ func namesOf(m *manifest.Manifest, row *manifest.Row) []string {
 	return names
 }
 
-// statements are what states each name that a line has alone: a cell, or a value of JSON.
-func (r manifestRows) statements(ctx context.Context) (map[string]string, error) {
-	m := r.m
-	paired := make(map[int]string, len(m.Lines))
-	for _, line := range m.Lines {
-		if line.Label >= 0 {
-			paired[line.Number] = m.Labels[line.Label]
-		}
-	}
-	name := func(line int) string {
-		if m.Form == manifest.FormPairs {
-			return paired[line]
-		}
-		if names := r.names(line); len(names) == 1 {
-			return names[0]
-		}
-		return ""
-	}
-	in, err := loader.OpenText(ctx, m.File)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	stated := map[string]string{}
-	take := func(line int, text string) {
-		if name := name(line); name != "" {
-			stated[name] = text
-		}
-	}
-	if m.JSONLines {
-		_, err := editLines(in, io.Discard, func(line []byte, number int) ([]byte, bool, error) {
-			if start, end, err := valueOf(line, m.LabelsColumn); err == nil {
-				take(number, string(line[start:end]))
-			}
-			return nil, false, nil
-		})
-		return stated, err
-	}
+// table copies a CSV table. The reader is that of the manifest, so both read the same records.
+func (e *editor) table(in io.Reader, out io.Writer) (changed int, err error) {
 	text := bufio.NewReaderSize(in, 1<<16)
-	records := newRecords(text, io.Discard, features.Separator(text))
-	s := editor{list: m.LabelsColumn}
-	columns, err := s.header(records)
-	at := slices.Index(columns, s.list)
-	for err == nil {
-		if err = records.next(); err != nil {
-			break
+	var taken bytes.Buffer // what the reader has taken, and what is not copied yet
+	r := csv.NewReader(io.TeeReader(text, &taken))
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = features.Separator(text), -1, true
+	var columns []string
+	for copied := int64(0); ; copied = r.InputOffset() {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			_, err := out.Write(taken.Bytes())
+			return changed, err
 		}
-		if at < len(records.fields) {
-			take(records.line, strings.TrimSpace(records.fields[at]))
+		if err != nil {
+			return changed, err
 		}
-		err = records.copy(nil)
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return stated, err
-}
-
-// checkStated refuses corrected labels that the form cannot state: several for a row of a form with one, or a label
-// that no row states alone.
-func checkStated(m *manifest.Manifest, l *Labels, stated map[string]string) error {
-	for i := range m.Rows {
-		row := &m.Rows[i]
-		names, changed := l.Names(row.ID, namesOf(m, row))
-		if !changed {
+		raw := taken.Next(int(r.InputOffset() - copied))
+		line, _ := r.FieldPos(0)
+		names, other := e.names(line)
+		switch {
+		case columns == nil:
+			for _, name := range record {
+				columns = append(columns, strings.TrimSpace(name))
+			}
+		case other:
+			if err := e.correct(record, columns, names); err != nil {
+				return changed, fmt.Errorf("line %d: %w", line, err)
+			}
+			changed++
+			w := csv.NewWriter(out)
+			w.Comma, w.UseCRLF = r.Comma, bytes.HasSuffix(raw, []byte("\r\n"))
+			_ = w.Write(record) // Error returns what went wrong
+			w.Flush()
+			if err := w.Error(); err != nil {
+				return changed, err
+			}
 			continue
 		}
-		if m.Form != manifest.FormPairs && len(names) > 1 {
-			return fmt.Errorf("%s, line %d: the row would have %d labels, and its form states one: %w", m.File, row.Line,
-				len(names), ErrForm)
+		if _, err := out.Write(raw); err != nil {
+			return changed, err
 		}
-		for _, name := range names {
-			if stated[name] == "" {
-				return fmt.Errorf("%s: no row states %q alone: %w", m.File, loader.Excerpt(name), ErrForm)
+	}
+}
+
+// correct puts labels into the cells of a record.
+func (e *editor) correct(record, columns, names []string) (err error) {
+	if e.m.Form != manifest.FormColumns {
+		at := slices.Index(columns, e.m.LabelsColumn)
+		record[at], err = e.cell(record[at], names)
+		return err
+	}
+	wanted, stated := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		wanted[norm.NFC.String(name)] = true
+	}
+	var of []int // columns of labels
+	for i, column := range columns {
+		if slices.Contains(e.m.Columns.Labels, column) {
+			of = append(of, i)
+			if on, _, _ := manifest.Flag(strings.TrimSpace(record[i])); on {
+				stated[e.word(column)] = true
 			}
+		}
+	}
+	for _, i := range of {
+		on, pair, _ := manifest.Flag(strings.TrimSpace(record[i]))
+		if e.m.Mark != "" {
+			pair = [2]string{"", e.m.Mark}
+		}
+		switch word := e.word(columns[i]); {
+		case on && !wanted[word]:
+			record[i] = pair[0]
+		case wanted[word] && !stated[word]:
+			record[i], stated[word] = pair[1], true
+		}
+	}
+	for word := range wanted {
+		if !stated[word] {
+			return fmt.Errorf("there is no column %q: %w", word, ErrForm)
 		}
 	}
 	return nil
 }
 
-// pairPlan holds the new content of the lines of a manifest that has a line for each picture and label: the
-// names that each line gives then, an empty one for no label. A line with several names is followed by copies
-// of itself, a line with none is removed, and a line that is not in the plan stays as it is.
-type pairPlan map[int][]string
-
-// planPairs plans the new labels of the lines of m. changed counts the rows in which a line changes.
-func planPairs(m *manifest.Manifest, l *Labels) (plan pairPlan, changed int) {
-	lines := map[int][]manifest.Line{}
-	for _, line := range m.Lines {
-		lines[line.Row] = append(lines[line.Row], line)
-	}
-	plan = pairPlan{}
-	for i := range m.Rows {
-		row := &m.Rows[i]
-		before := namesOf(m, row)
-		names, other := l.Names(row.ID, before)
-		if !other {
-			continue
-		}
-		changed++
-		added := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(before, name) })
-		var kept, free []int // numbers of lines
-		for _, line := range lines[row.Line] {
-			if line.Label >= 0 && !slices.Contains(names, m.Labels[line.Label]) {
-				plan[line.Number] = nil
-				free = append(free, line.Number)
-			} else {
-				kept = append(kept, line.Number)
-			}
-		}
-		for len(added) > 0 && len(free) > 0 {
-			plan[free[0]] = added[:1]
-			added, kept, free = added[1:], append(kept, free[0]), free[1:]
-		}
-		switch {
-		case len(kept) == 0:
-			plan[free[0]] = []string{""} // the picture stays, without a label
-		case len(added) > 0:
-			last := slices.Max(kept)
-			plan[last] = append(slices.Clone(plan[last]), added...)
-			if len(plan[last]) == len(added) { // the line states what it did, too
-				plan[last] = append([]string{same}, added...)
-			}
-		}
-	}
-	return plan, changed
+// word is the label that a column gives.
+func (e *editor) word(column string) string {
+	name := norm.NFC.String(column)
+	return cmp.Or(e.m.Joined[name], name)
 }
 
-// same marks, in a plan, that a line keeps its name.
-const same = "\x00"
+// cell states labels as the form does, in the place of another cell.
+func (e *editor) cell(old string, names []string) (string, error) {
+	one := e.m.Form == manifest.FormSingle || e.m.Form == manifest.FormIntegers
+	switch {
+	case e.m.Form == manifest.FormJSON || strings.HasPrefix(strings.TrimSpace(old), "["):
+		return string(jsonOf(slices.Concat([]string{}, names))), nil
+	case one && len(names) > 1:
+		return "", fmt.Errorf("the row would have %d labels, and its form states one: %w", len(names), ErrForm)
+	}
+	separator := cmp.Or(e.m.Separator, ";")
+	for _, name := range names {
+		_, notNumber := strconv.Atoi(name)
+		if e.m.Form == manifest.FormIntegers && notNumber != nil || !one && strings.Contains(name, separator) {
+			return "", fmt.Errorf("%q cannot stand in a cell: %w", loader.Excerpt(name), ErrForm)
+		}
+	}
+	return strings.Join(names, separator), nil
+}
+
+// jsonOf is a text or a list of texts as JSON, with < and & as they are.
+func jsonOf[T string | []string](value T) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // a text has a form
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// lines copies JSON lines, with other values of the labels.
+func (e *editor) lines(in io.Reader, out io.Writer) (changed int, err error) {
+	lines, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
+	for number := 1; ; number++ {
+		line, end := lines.ReadBytes('\n')
+		if end != nil && !errors.Is(end, io.EOF) {
+			return changed, end
+		}
+		if names, other := e.names(number); other {
+			if line, err = e.line(line, names); err != nil {
+				return changed, fmt.Errorf("line %d: %w", number, err)
+			}
+			changed++
+		}
+		_, _ = w.Write(line) // Flush returns the error
+		if end != nil {
+			return changed, w.Flush()
+		}
+	}
+}
+
+func (e *editor) line(line []byte, names []string) ([]byte, error) {
+	from, to, err := annotation.ValueOf(line, e.m.LabelsColumn)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrForm)
+	}
+	value := jsonOf(slices.Concat([]string{}, names))
+	if line[from] != '[' {
+		cell, err := e.cell("", names)
+		if err != nil {
+			return nil, err
+		}
+		if value = []byte(cell); line[from] == '"' || cell == "" {
+			value = jsonOf(cell)
+		}
+	}
+	return slices.Concat(line[:from], value, line[to:]), nil
+}
 
 // Row is a row of a new manifest.
 type Row struct {
@@ -273,13 +286,14 @@ func NewManifest(rows []Row, path string) error {
 	return durable.CSV(path, 0o644, func(w *csv.Writer) error { return w.WriteAll(table) })
 }
 
-// RowsOf returns the rows of a manifest of any form, with corrected labels. split returns the split of a row.
-func RowsOf(m *manifest.Manifest, l Labels, split func(id string) string) []Row {
+// RowsOf returns the rows of a manifest of any form, with corrected labels. splits are the splits of rows by their
+// identifiers.
+func RowsOf(m *manifest.Manifest, l Labels, splits map[string]string) []Row {
 	rows := make([]Row, len(m.Rows))
 	for i := range m.Rows {
 		from := &m.Rows[i]
 		names, _ := l.Names(from.ID, namesOf(m, from))
-		rows[i] = Row{ID: from.ID, Files: from.Files, Labels: names, Split: split(from.ID)}
+		rows[i] = Row{ID: from.ID, Files: from.Files, Labels: names, Split: cmp.Or(splits[from.ID], from.Split)}
 	}
 	return rows
 }

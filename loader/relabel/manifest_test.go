@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,8 +64,8 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 		"lists, quotes, blanks and columns of others": {"m.csv",
 			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"dog; bird\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, " +
 				",test\r\n",
-			"note,path,labels,split\r\n\"x, \"\"y\"\"\", a.jpg ,\"bird; cat\",train\r\n1,b.jpg,dog,train\r\n\r\n2,c.jpg, " +
-				"dog,test\r\n", 2},
+			"note,path,labels,split\r\n\"x, \"\"y\"\"\",a.jpg ,bird;cat,train\r\n1,b.jpg,dog,train\r\n" +
+				"2,c.jpg,dog,test\r\n", 2},
 		"bars, semicolons between cells, no last newline": {"m.csv",
 			"path;labels;n\na.jpg;bird|dog;1\nb.jpg;dog;2\nc.jpg;dog;3",
 			"path;labels;n\na.jpg;bird|cat;1\nb.jpg;dog;2\nc.jpg;dog;3", 1},
@@ -81,16 +82,16 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 			"path,tags\na.jpg,\"bird,cat\"\nb.jpg,\"dog,cat,bird\"\nc.jpg,\"bird,dog\"\nd.jpg,dog\n", 2},
 		"arrays of JSON in cells": {"m.csv",
 			"path,labels\na.jpg,\"[\"\"dog\"\", \"\"bird\"\"]\"\nb.jpg,[]\nc.jpg,\"[\"\"cat\"\"]\"\n",
-			"path,labels\na.jpg,\"[\"\"bird\"\", \"\"cat\"\"]\"\nb.jpg,[]\nc.jpg,\"[\"\"dog\"\"]\"\n", 2},
+			"path,labels\na.jpg,\"[\"\"bird\"\",\"\"cat\"\"]\"\nb.jpg,[]\nc.jpg,\"[\"\"dog\"\"]\"\n", 2},
 		"arrays of Python in cells": {"m.csv",
 			"path,labels\na.jpg,\"['dog', 'bird']\"\nb.jpg,[]\nc.jpg,['dog']\n",
-			"path,labels\na.jpg,\"['bird', 'cat']\"\nb.jpg,[]\nc.jpg,['dog']\n", 1},
+			"path,labels\na.jpg,\"[\"\"bird\"\",\"\"cat\"\"]\"\nb.jpg,[]\nc.jpg,['dog']\n", 1},
 		"one name each": {"m.csv", "path,label\na.jpg,dog\nb.jpg,cat\nc.jpg,cat\n",
 			"path,label\na.jpg,cat\nb.jpg,cat\nc.jpg,dog\n", 2},
 		"JSON lines": {"m.jsonl",
 			"{\"labels\": [\"dog\", \"bird\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  " +
 				"{\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[]}",
-			"{\"labels\": [\"bird\", \"cat\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  " +
+			"{\"labels\": [\"bird\",\"cat\"], \"path\": \"a.jpg\", \"x\": {\"labels\": 1}}\n\n  " +
 				"{\"path\":\"b.jpg\",\"labels\":[\"dog\"]}\n{\"path\":\"c.jpg\",\"labels\":[\"dog\"]}", 2},
 		"rows that name their bags": {"m.csv", "id,path,labels\nx,a.jpg,dog\ny,b.jpg,dog;cat\nz,c.jpg,-\n",
 			"id,path,labels\nx,a.jpg,cat\ny,b.jpg,dog;cat\nz,c.jpg,dog\n", 2},
@@ -106,10 +107,16 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 }
 
 func TestManifest_NumbersOfClasses(t *testing.T) {
-	o := manifest.Options{Words: []string{"dog", "cat"}, Form: manifest.FormIntegers}
-	got, rows, err := rewritten(t, "m.csv", "path,label\na.jpg,0\nb.jpg,1\nc.jpg,0\nd.jpg,1\n", o)
-	if want := "path,label\na.jpg,1\nb.jpg,1\nc.jpg,0\nd.jpg,1\n"; err != nil || got != want || rows != 1 {
+	const table = "path,label\na.jpg,0\nb.jpg,2\nc.jpg,2\nd.jpg,1\n"
+	got, rows, err := corrected(t, "m.csv", table, manifest.Options{Form: manifest.FormIntegers}, []string{"0", "1", "2"},
+		map[string][]uint8{"a.jpg": {0, 1, 0}, "c.jpg": {0, 0, 0}})
+	if want := "path,label\na.jpg,1\nb.jpg,2\nc.jpg,\nd.jpg,1\n"; err != nil || got != want || rows != 2 {
 		t.Errorf("%d rows, %v: %q", rows, err, got)
+	}
+	_, _, err = rewritten(t, "m.csv", table, manifest.Options{Form: manifest.FormIntegers,
+		Words: []string{"dog", "cat", "emu"}})
+	if !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), `"cat" cannot stand`) {
+		t.Errorf("a name for a number: %v", err)
 	}
 }
 
@@ -121,50 +128,45 @@ func TestManifest_RefusesWhatItsFormCannotHold(t *testing.T) {
 	}
 }
 
-// Whatever a table holds, what is read from what was written has the labels that it should have, and other bytes stay.
-func FuzzReplaced(f *testing.F) {
-	for _, seed := range []string{"a,b,c\n", "\"a\"\"x\",  b ,c\r\n", "\n\na,\"b\nb\",\n", "a\tb,c\td,e", ",,"} {
-		f.Add(seed, "new, \"cell\"", uint8(1))
+// Whatever a table of lists holds, what was written is read with the corrected labels, and other rows keep their bytes.
+func FuzzManifest(f *testing.F) {
+	for _, seed := range []string{"path,labels\na.jpg,dog;cat\nb.jpg,dog\n", "labels;path\r\n\"dog|x y\";  a.jpg \r\n",
+		"n,path,labels\n\"a\nb\",a.jpg,\n\n1,b.jpg,\"c,\"\"d\"\"\"", "{\"path\":\"a.jpg\",\"labels\":[\"dog\"]}\n"} {
+		f.Add(seed, true)
 	}
-	f.Fuzz(func(t *testing.T, text, cell string, column uint8) {
-		if strings.TrimSpace(cell) != cell || strings.ContainsAny(cell, "\r") {
+	f.Fuzz(func(t *testing.T, text string, on bool) {
+		from, to := written(t, "m.csv", text)
+		m, err := manifest.Read(t.Context(), from, manifest.Options{Form: manifest.FormList})
+		if err != nil || !HasLines(m) {
 			return
 		}
-		var out strings.Builder
-		r := newRecords(strings.NewReader(text), &out, ',')
-		if r.next() != nil || int(column) >= len(r.fields) {
+		l := Labels{Words: []string{"dog"}, Rows: map[string][]uint8{m.Rows[0].ID: {map[bool]uint8{true: 1}[on]}}}
+		if _, err := Manifest(t.Context(), m, l, to); errors.Is(err, ErrForm) {
 			return
-		}
-		before := append([]string{}, r.fields...)
-		if err := r.copy(map[int]string{int(column): cell}); err != nil {
+		} else if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		again := newRecords(strings.NewReader(out.String()), &strings.Builder{}, ',')
-		if err := again.next(); err != nil {
-			if strings.TrimSpace(strings.Join(before, "")) == "" || cell == "" {
-				return // a record of nothing
-			}
-			t.Fatalf("%q became %q: %v", text, out.String(), err)
+		again, err := manifest.Read(t.Context(), to, manifest.Options{Form: manifest.FormList})
+		if err != nil || len(again.Rows) != len(m.Rows) {
+			t.Fatalf("%q became %q: %v", text, contentOf(t, to), err)
 		}
-		if len(again.fields) != len(before) {
-			t.Fatalf("%q became %q", text, out.String())
-		}
-		for i, was := range before {
-			if i == int(column) {
-				was = cell
-			}
-			if strings.TrimSpace(again.fields[i]) != strings.TrimSpace(was) {
-				t.Fatalf("column %d is %q, want %q: %q became %q", i, again.fields[i], was, text, out.String())
+		for i := range m.Rows {
+			want, _ := l.Names(m.Rows[i].ID, namesOf(m, &m.Rows[i]))
+			got := namesOf(again, &again.Rows[i])
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) || again.Rows[i].ID != m.Rows[i].ID {
+				t.Fatalf("row %d of %q is %q, want %q: %q", i, text, got, want, contentOf(t, to))
 			}
 		}
 	})
 }
 
-// A mark, line ends, quotes and columns of others stay, and a row that loses its only label has an empty cell.
+// A mark, line ends and columns of others stay, and a row that loses its only label has an empty cell.
 func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
 	for name, test := range map[string]struct{ from, want string }{
 		"csv": {"\ufeffpath,label,note é\r\na.jpg,\"cat\",\"x,1\"\r\nb.jpg,dog, 2\r\nc.jpg,cat,\r\n",
-			"\ufeffpath,label,note é\r\na.jpg,\"\",\"x,1\"\r\nb.jpg,cat, 2\r\nc.jpg,cat,\r\n"},
+			"\ufeffpath,label,note é\r\na.jpg,,\"x,1\"\r\nb.jpg,cat,2\r\nc.jpg,cat,\r\n"},
 		"jsonl": {"\ufeff{\"path\": \"a.jpg\", \"label\": \"cat\", \"note\": 1}\r\n{\"path\": " +
 			"\"b.jpg\",\"label\":\"dog\"}\r\n{\"path\": \"c.jpg\", \"label\": \"cat\"}\n", "\ufeff{\"path\": \"a.jpg\", " +
 			"\"label\": \"\", \"note\": 1}\r\n{\"path\": \"b.jpg\",\"label\":\"cat\"}\r\n{\"path\": \"c.jpg\", \"label\": " +
@@ -178,17 +180,15 @@ func TestManifest_KeepsWhatIsNotALabel(t *testing.T) {
 	}
 }
 
-// Labels that were joined are corrected in each spelling, and others keep theirs.
+// Labels that were joined are corrected in each spelling, and rows without corrections keep theirs.
 func TestManifest_CorrectsJoinedLabels(t *testing.T) {
 	for name, c := range map[string]struct{ file, from, want string }{
 		"lists": {"m.csv", "path,labels\na.jpg,DOG;Dog;bird\nb.jpg,dog;Cat;cat\nc.jpg,Cat;Bird\n",
-			"path,labels\na.jpg,bird;cat\nb.jpg,dog;Cat;cat\nc.jpg,Bird;dog\n"},
+			"path,labels\na.jpg,bird;cat\nb.jpg,dog;Cat;cat\nc.jpg,bird;dog\n"},
 		"columns": {"m.csv", "path,Dog,dog,cat,DOG\na.jpg,1,1,0,0\nb.jpg,1,0,0,1\nc.jpg,0,0,1,0\nd.jpg,0,1,0,0\n",
-			"path,Dog,dog,cat,DOG\na.jpg,0,0,1,0\nb.jpg,1,0,0,1\nc.jpg,0,1,0,0\nd.jpg,0,1,0,0\n"},
+			"path,Dog,dog,cat,DOG\na.jpg,0,0,1,0\nb.jpg,1,0,0,1\nc.jpg,1,0,0,0\nd.jpg,0,1,0,0\n"},
 		"columns that say so already": {"m.csv", "path,Dog,dog,cat\na.jpg,1,0,1\nb.jpg,1,1,0\nc.jpg,1,0,0\nd.jpg,0,1,0\n",
 			"path,Dog,dog,cat\na.jpg,0,0,1\nb.jpg,1,1,0\nc.jpg,1,0,0\nd.jpg,0,1,0\n"},
-		"pairs": {"m.csv", "path,tag\na.jpg,Dog\na.jpg,bird\nb.jpg,dog\nb.jpg,Cat\nc.jpg,Cat\nb.jpg,cat\nd.jpg,dog\n",
-			"path,tag\na.jpg,cat\na.jpg,bird\nb.jpg,dog\nb.jpg,Cat\nc.jpg,dog\nb.jpg,cat\nd.jpg,dog\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := rewritten(t, c.file, c.from,
@@ -233,57 +233,18 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A row for each picture and label stays that: a wrong label becomes a missing one, or its row goes away, and what is
-// still missing gets rows below. Other bytes stay.
-func TestManifest_RowsOfPicturesAndLabels(t *testing.T) {
-	for name, c := range map[string]struct {
-		file, from, want string
-		rows             int
-	}{
-		"one label for another": {"m.csv",
-			"file;tag;by\r\na.jpg;\"dog\";Ann\r\na.jpg;bird;Ann\r\nb.jpg;dog;\r\n\r\nb.jpg;cat;\r\nc.jpg;cat;Bob\r\n",
-			"file;tag;by\r\na.jpg;\"cat\";Ann\r\na.jpg;bird;Ann\r\nb.jpg;dog;\r\n\r\nb.jpg;cat;\r\nc.jpg;dog;Bob\r\n", 2},
-		"one label less, and the same rows twice": {"m.csv",
-			"file,tag\na.jpg,dog\na.jpg,cat\nb.jpg,cat\na.jpg,dog\nc.jpg,dog\n",
-			"file,tag\na.jpg,cat\nb.jpg,cat\nc.jpg,dog\n", 1},
-		"one label more, no last newline": {"m.csv",
-			"file,tag\nb.jpg,cat\nb.jpg,dog\na.jpg,cat\nc.jpg,\"bird\"",
-			"file,tag\nb.jpg,cat\nb.jpg,dog\na.jpg,cat\nc.jpg,\"bird\"\nc.jpg,\"dog\"", 1},
-		"rows that others have numbered": {"m.csv", "id,file,tag\n1,a.jpg,dog\n2,a.jpg,bird\n3,c.jpg,dog\n4,b.jpg,cat\n",
-			"id,file,tag\n1,a.jpg,cat\n2,a.jpg,bird\n3,c.jpg,dog\n4,b.jpg,cat\n", 1},
-		"confidence": {"m.csv", "ImageID,LabelName,Confidence\na.jpg,cat,0\na.jpg,bird,1\nc.jpg,cat,1\nb.jpg,dog,1\n",
-			"ImageID,LabelName,Confidence\na.jpg,cat,0\na.jpg,bird,1\na.jpg,cat,1\nc.jpg,dog,1\nb.jpg,dog,1\n", 2},
-		"JSON lines": {"m.jsonl",
-			"{\"file\": \"a.jpg\", \"tag\": \"dog\", \"n\": 1}\n\n{\"file\": \"a.jpg\", \"tag\": \"bird\"}\n" +
-				"{\"file\": \"b.jpg\", \"tag\": \"cat\"}\n{\"file\": \"c.jpg\", \"tag\": \"bird\"}",
-			"{\"file\": \"a.jpg\", \"tag\": \"cat\", \"n\": 1}\n\n{\"file\": \"a.jpg\", \"tag\": \"bird\"}\n" +
-				"{\"file\": \"b.jpg\", \"tag\": \"cat\"}\n{\"file\": \"c.jpg\", \"tag\": \"bird\"}\n" +
-				"{\"file\": \"c.jpg\", \"tag\": \"dog\"}", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, o := range []manifest.Options{{}, {Form: manifest.FormPairs}} {
-				got, rows, err := rewritten(t, c.file, c.from, o)
-				check(t, err)
-				if got != c.want || rows != c.rows {
-					t.Errorf("%d rows, want %d:\n%q, want\n%q", rows, c.rows, got, c.want)
-				}
-			}
-		})
+// Rows of pictures and labels are no lines of pictures: they become a new manifest.
+func TestRowsOf_Pairs(t *testing.T) {
+	from, to := written(t, "m.csv", "file,tag,split\na.jpg,dog,train\na.jpg,bird,train\nb.jpg,cat,test\n")
+	m, err := manifest.Read(t.Context(), from, manifest.Options{})
+	check(t, err)
+	l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a.jpg": {1, 0}}}
+	if _, err := Manifest(t.Context(), m, l, to); !errors.Is(err, ErrForm) {
+		t.Error(err)
 	}
-}
-
-// A picture that loses all labels stays, with an empty cell, and numbers of classes are written as the file has them.
-func TestManifest_PairsWithoutLabelsAndWithNumbers(t *testing.T) {
-	const table = "file,y\na.jpg,0\na.jpg,1.0\nb.jpg,1.0\n"
-	o := manifest.Options{Form: manifest.FormPairs, Words: []string{"cat", "dog", "emu"}}
-	got, rows, err := corrected(t, "m.csv", table, o, []string{"cat", "dog"},
-		map[string][]uint8{"a.jpg": {0, 0}, "b.jpg": {1, 1}})
-	if err != nil || rows != 2 || got != "file,y\na.jpg,\nb.jpg,1.0\nb.jpg,0\n" {
-		t.Errorf("%d rows, %v: %q", rows, err, got)
-	}
-	_, _, err = corrected(t, "m.csv", table, o, []string{"emu"}, map[string][]uint8{"a.jpg": {1}})
-	if !errors.Is(err, ErrForm) || !strings.Contains(err.Error(), `"emu"`) {
-		t.Errorf("a class that no row has a number for: %v", err)
+	check(t, NewManifest(RowsOf(m, l, nil), to))
+	if got := contentOf(t, to); got != "path,labels,split\na.jpg,bird;cat,train\nb.jpg,cat,test\n" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,9 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"nmn/format/npy"
 	"nmn/format/table"
-	"nmn/internal/durable"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -60,35 +57,18 @@ func (a *Audit) manifestForm(ctx context.Context) (*labelForm, error) {
 			c.Data.Images = folder
 		}
 	}}
-	switch {
-	case m.Form == manifest.FormCOCO && isFile(m.File):
-		form.name, form.endings = "instances of COCO (JSON)", []string{".json"}
-		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			return relabel.COCO(ctx, m, l, path)
-		}
-	case m.Form == manifest.FormCOCO, !relabel.HasLines(m):
+	if !relabel.HasLines(m) {
 		return a.listedForm(m), nil
-	default:
-		form.name = "the same manifest (CSV)"
-		if m.JSONLines {
-			form.name = "the same manifest (JSON lines)"
-		}
-		form.endings = []string{ending(m.File)}
-		form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			return relabel.Manifest(ctx, m, l, path)
-		}
 	}
-	for _, e := range slices.Clone(form.endings) {
-		if e != ".json" {
-			form.endings = append(form.endings, e+".gz")
-		}
+	form.name = "the same manifest (CSV)"
+	if m.JSONLines {
+		form.name = "the same manifest (JSON lines)"
+	}
+	form.endings = []string{ending(m.File), ending(m.File) + ".gz"}
+	form.write = func(ctx context.Context, l relabel.Labels, path string) (int, error) {
+		return relabel.Manifest(ctx, m, l, path)
 	}
 	return form, nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // manifest reads the manifest of the data, once.
@@ -106,11 +86,13 @@ func (a *Audit) manifest(ctx context.Context) (*manifest.Manifest, error) {
 
 // listedForm writes a new manifest of what lists pictures in another way, with the splits of the run.
 func (a *Audit) listedForm(m *manifest.Manifest) *labelForm {
-	folder := m.Folder
-	split := a.splits()
-	return &labelForm{name: newManifest, endings: []string{".csv"},
+	folder, note := m.Folder, ""
+	if others := m.Columns.Ignored; len(others) > 0 {
+		note = "these columns are not in it: " + strings.Join(others, ", ")
+	}
+	return &labelForm{name: newManifest, endings: []string{".csv"}, note: note,
 		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
-			return -1, relabel.NewManifest(relabel.RowsOf(m, l, func(id string) string { return split[id] }), path)
+			return -1, relabel.NewManifest(relabel.RowsOf(m, l, a.splits()), path)
 		},
 		learn: func(c *run.Config, path string) { learnManifest(c, path, folder) }}
 }
@@ -151,10 +133,10 @@ func (a *Audit) captionForm() *labelForm {
 		}}
 }
 
-// clipForm writes the file of labels of the training clips, with labels by name.
+// clipForm writes the file of labels of the training clips, with labels by name. Captions cannot be corrected: labels
+// that came from them are written by name for all clips.
 func (a *Audit) clipForm() (*labelForm, error) {
-	d := &a.session.Config.Data
-	file := d.LabelFile()
+	file := a.session.Config.Data.LabelFile()
 	labels, err := loader.OpenClipLabels(file)
 	if err != nil {
 		return nil, err
@@ -171,7 +153,7 @@ func (a *Audit) clipForm() (*labelForm, error) {
 		if captioned {
 			l.Rows = a.allRows(l)
 		}
-		rows, err := relabel.Clips(ctx, file, captioned, l, path)
+		rows, err := writeClips(ctx, l, file, path)
 		if captioned {
 			rows = -1
 		}
@@ -186,6 +168,29 @@ func (a *Audit) clipForm() (*labelForm, error) {
 	return form, nil
 }
 
+// writeClips writes a file of labels of clips again with corrected labels by name, and counts the clips that change.
+func writeClips(ctx context.Context, l relabel.Labels, from, to string) (changed int, err error) {
+	labels, err := loader.OpenClipLabels(from)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, labels.Close()) }()
+	form := labels.Form()
+	form.CaptionsPerSample = 0
+	err = loader.WriteClipLabels(to, form, func(yield func(loader.ClipLabel, error) bool) {
+		for clip, err := range labels.All(ctx) {
+			names, other := l.Names(clip.Clip, clip.Labels)
+			if clip.Labels, clip.Captions, clip.Counts = names, nil, nil; other {
+				changed++
+			}
+			if !yield(clip, err) {
+				return
+			}
+		}
+	})
+	return changed, err
+}
+
 // learnNames has a configuration that learned words of captions learn the same classes from labels by name.
 func (a *Audit) learnNames(c *run.Config) {
 	c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
@@ -195,97 +200,35 @@ func (a *Audit) learnNames(c *run.Config) {
 	}
 }
 
-// featureForm writes the file that has the labels of features.
+// featureForm writes a table of the labels of all rows. Labels among the features are left as they are, and not read.
 func (a *Audit) featureForm() *labelForm {
-	f := &a.session.Config.Data.Features
-	file, ids := f.Train.Labels, a.session.Data.OriginalIDs()
-	t := relabel.Table{File: file, IDs: ids, IDColumn: f.IDColumn, List: f.ListColumn,
-		Join: a.session.Config.Data.JoinLabels}
-	switch kind := ending(file); {
-	case kind == ".npy" && f.LabelArray == "":
-		return &labelForm{name: "an array of the same type", endings: []string{".npy"},
-			write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-				return relabel.Matrix(ctx, file, ids, l, path)
-			}, learn: func(c *run.Config, path string) { c.Data.Features.Train.Labels = path }}
-	case kind == ".csv", kind == ".tsv", kind == ".jsonl":
-		return a.textForm(t, func(c *run.Config, path string) { c.Data.Features.Train.Labels = path })
-	case file == "" && f.LabelArray == "" && (ending(f.Train.Features) == ".csv" || ending(f.Train.Features) == ".tsv"):
-		t.File = f.Train.Features
-		return a.textForm(t, func(c *run.Config, path string) { c.Data.Features.Train.Features = path })
-	}
-	return a.arrayForm()
-}
-
-// arrayForm writes a matrix of bytes for all rows of the features, in their order: what has labels among the features,
-// or in a file with other arrays, is left as it is, and its labels are not read.
-func (a *Audit) arrayForm() *labelForm {
-	return &labelForm{name: "an array of 0 and 1 (.npy)", endings: []string{".npy"},
-		note: "labels lay among the features, or in an archive; the words of its columns are in " +
-			filepath.Join(a.Dir, run.VocabularyFile),
-		write: func(_ context.Context, l relabel.Labels, path string) (int, error) {
-			rows, ids := a.allRows(l), a.session.Data.OriginalIDs()
-			return -1, durable.Stream(path, 0o644, func(out io.Writer) error {
-				header := npy.Uint8Header
-				if a.session.Data.Train.HasUnknown() {
-					header = npy.Int8Header // whose -1 is the byte of an unknown label
-				}
-				if _, err := out.Write(header(len(ids), len(l.Words))); err != nil {
-					return err
-				}
-				for _, id := range ids {
-					if _, err := out.Write(rows[id]); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		},
-		learn: func(c *run.Config, path string) {
-			f := &c.Data.Features
-			if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
-				data := a.session.Data
-				for _, name := range append(slices.Concat(data.Train.Vocabulary.Texts(), data.Spellings),
-					cmp.Or(f.ListColumn, "labels")) {
-					f.Ignore = append(f.Ignore, folder.Literal(name))
-				}
+	form := a.tableForm("")
+	form.learn = func(c *run.Config, path string) {
+		f, words := &c.Data.Features, a.session.Data.Train.Vocabulary.Texts()
+		if f.Train.Labels == "" && f.LabelArray == "" || ending(f.Train.Labels) == ".xml" { // among the features
+			columns := a.session.Data.LabelColumns
+			f.Ignore = append(f.Ignore, literals(columns)...)
+			if len(columns) == 1 && !slices.Contains(words, columns[0]) { // it has lists, here and in held-out files
+				f.ListColumn = columns[0]
+			} else { // which labels of the table are, though such columns are ignored
+				f.LabelColumns = literals(words)
 			}
-			f.Train.Labels, f.LabelArray, f.LabelColumns, f.ListColumn = path, "", nil, ""
-			c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
-		}}
-}
-
-// textForm writes a table with the columns that it has.
-func (a *Audit) textForm(t relabel.Table, learn func(*run.Config, string)) *labelForm {
-	return &labelForm{name: "the same table", endings: []string{ending(t.File), ending(t.File) + ".gz"},
-		write: func(ctx context.Context, l relabel.Labels, path string) (int, error) {
-			own := t
-			if err := a.findColumns(ctx, &own, l.Words); err != nil {
-				return 0, err
-			}
-			return own.Text(ctx, l, path)
-		}, learn: learn}
-}
-
-// findColumns finds how a table names its bags and states its labels.
-func (a *Audit) findColumns(ctx context.Context, t *relabel.Table, words []string) error {
-	columns, err := relabel.Columns(ctx, t.File)
-	if err != nil {
-		return err
-	}
-	has := func(name string) bool { return slices.Contains(columns, name) }
-	if t.IDColumn == "" && has("id") || t.IDColumn != "" && !has(t.IDColumn) {
-		t.IDColumn = ""
-		if has("id") {
-			t.IDColumn = "id"
+		} else {
+			f.LabelColumns, f.ListColumn = nil, ""
 		}
+		f.Train.Labels, f.LabelArray = path, ""
+		c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
 	}
-	if t.List == "" && has("labels") && !slices.ContainsFunc(words, has) {
-		t.List = "labels"
+	return form
+}
+
+// literals are patterns that match names alone.
+func literals(names []string) []string {
+	patterns := make([]string, len(names))
+	for i, name := range names {
+		patterns[i] = folder.Literal(name)
 	}
-	if t.List != "" && !has(t.List) {
-		t.List = ""
-	}
-	return nil
+	return patterns
 }
 
 // tableForm writes a matrix of 0 and 1 for all bags, named by a column id.

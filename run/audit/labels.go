@@ -137,8 +137,8 @@ func (a *Audit) writeRows(ctx context.Context, changed map[string][]uint8, path 
 		form = a.listedForm(m)
 		out.Form, out.Lost = form.name, true
 		out.Note = fmt.Sprintf("its own form cannot hold them (%v)", why)
-		if others := m.Columns.Ignored; relabel.HasLines(m) && len(others) > 0 {
-			out.Note += fmt.Sprintf(", and these columns are not in it: %s", strings.Join(others, ", "))
+		if form.note != "" {
+			out.Note += ", and " + form.note
 		}
 		err = a.session.Ranks.Save(ctx, write)
 	}
