@@ -101,19 +101,3 @@ func AllTexts(c *metrics.Captions) iter.Seq[string] {
 		}
 	}
 }
-
-// FirstCaptions parts the first n captions of each clip from the others. Clips that have no others are left out, and
-// left is their number.
-func FirstCaptions(all *metrics.Captions, n int) (given, rest *metrics.Captions, left int) {
-	given, rest = &metrics.Captions{Of: map[string][]string{}}, &metrics.Captions{Of: map[string][]string{}}
-	for _, id := range all.IDs {
-		captions := all.Of[id]
-		if len(captions) <= n {
-			left++
-			continue
-		}
-		given.IDs, rest.IDs = append(given.IDs, id), append(rest.IDs, id)
-		given.Of[id], rest.Of[id] = captions[:n], captions[n:]
-	}
-	return given, rest, left
-}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,40 +20,6 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 	check(t, errOf(z.Write([]byte(`{"a": ["a dog"]}`))))
 	check(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
 	refused(t, errOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
-}
-
-func TestFirstCaptions_LeavesOutClipsWithoutOthers(t *testing.T) {
-	all := captionsOf("b:a dog", "b:A dog runs", "b:two cats", "a:a cat", "a:a dog", "a:x", "a:y", "c:one")
-	given, rest, left := FirstCaptions(all, 2)
-	if left != 1 || !slices.Equal(given.IDs, []string{"b", "a"}) || !slices.Equal(rest.Of["a"], []string{"x", "y"}) {
-		t.Errorf("given %v, rest %v, %d left out", given, rest, left)
-	}
-	if got, want := slices.Collect(AllTexts(given)), []string{"a dog", "A dog runs", "a cat",
-		"a dog"}; !slices.Equal(got, want) {
-		t.Errorf("texts %q, want %q", got, want)
-	}
-}
-
-func TestWriteCounts_ReadsBackAsFrames(t *testing.T) {
-	given, rest, _ := FirstCaptions(captionsOf("b:a dog", "b:A dog runs", "b:two cats", "a:a cat", "a:a dog", "a:x"), 2)
-	words, _, err := BuildWords(AllTexts(given), WordOptions{MinCount: 1})
-	check(t, err)
-	dir := filepath.Join(t.TempDir(), "counts")
-	check(t, WriteCounts(dir, given, rest, words))
-	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "counts.npy"), Clips: filepath.Join(dir, "counts.csv")})
-	row := make([]float32, f.Width())
-	for clip, want := range [][]float32{{1, 1, 0, .5}, {1, .5, .5, 0}} { // a dog cat runs
-		if err := f.Features(clip, row); err != nil || !slices.Equal(row, want) {
-			t.Errorf("clip %s: %v (%v), want %v", f.ID(clip), row, err, want)
-		}
-	}
-	left, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
-	if err != nil || len(left.IDs) != 2 || !slices.Equal(left.Of["b"], []string{"two cats"}) {
-		t.Errorf("captions to say %v (%v)", left, err)
-	}
-	if again, err := ReadWords(filepath.Join(dir, WordsFile)); err != nil || again.Same(words) != nil {
-		t.Errorf("the words are not those that were counted (%v)", err)
-	}
 }
 
 func TestWriteScenes_ReadsBackAsClips(t *testing.T) {

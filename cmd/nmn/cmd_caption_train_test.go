@@ -230,19 +230,6 @@ func TestCaptionGenerate_RefusesWhatDoesNotFit(t *testing.T) {
 	wantFailure(t, call(t, clips(scenes, "truth")...), "last.safetensors")
 }
 
-func TestVocabCounts_AreOfTheFirstCaptions(t *testing.T) {
-	captions := filepath.Join(t.TempDir(), "c.json")
-	write(t, captions, `{"b": ["a dog", "A dog runs", "two cats"], "a": ["a cat", "a dog", "x", "y"], "c": ["one"]}`)
-	dir := filepath.Join(t.TempDir(), "counts")
-	out := must(t, "vocab", captions, "--counts", dir, "--captions-per-sample", "2")
-	if !strings.Contains(out, "2 clips, counts of 4 words; 1 clip with too few") {
-		t.Errorf("%s", out)
-	}
-	wantFailure(t, call(t, "vocab", captions, "--counts", filepath.Join(t.TempDir(), "x"), "--captions-per-sample", "4"),
-		"no clip has a caption after its first 4")
-	wantUsage(t, call(t, "vocab", captions, "--counts", dir, "--captions-per-sample", "2"), "not empty")
-}
-
 func TestVocabCaptioner_TellsTheCuts(t *testing.T) {
 	captions := filepath.Join(t.TempDir(), "c.csv")
 	write(t, captions, "id,caption\n1,a dog and a cat\n2,\n1,"+strings.Repeat("x", 10000)+"\n")

@@ -8,7 +8,6 @@ import (
 
 	"nmn/captioner"
 	"nmn/loader"
-	"nmn/loader/annotation"
 	"nmn/loader/dataset"
 	"nmn/run"
 	"nmn/text"
@@ -18,8 +17,6 @@ type vocabCommand struct {
 	words     dataset.CaptionWords
 	keep      bool
 	captioner bool
-	counts    string
-	counted   string // file of the counted words
 	output    string
 	asJSON    bool
 }
@@ -43,11 +40,7 @@ clip, as in the paper. The paper's words need --keep-function-words.
 
 --captioner makes the vocabulary of nmn caption train instead: all tokens of all captions, the
 most frequent first. It prints the size of the vocabulary for several minimum counts. nmn caption
-train makes its own vocabulary unless it gets one with --vocab.
-
---counts makes features from captions, to try a captioner without clips. The folder gets counts.npy
-with the words in the first captions of each clip (10 by default), counts.csv with the clips,
-captions.json with the other captions, and words.txt. --vocab takes the words.txt of another split.`),
+train makes its own vocabulary unless it gets one with --vocab.`),
 		Example: `  nmn vocab captions_train2014.json --vocab-size 1000 --output vocabulary.txt
   nmn vocab train_val_annotation.zip --keep-function-words --output msrvtt.txt
   nmn vocab train_val_annotation.zip --captioner --min-count 5 --output words.txt`,
@@ -57,12 +50,10 @@ captions.json with the other captions, and words.txt. --vocab takes the words.tx
 			given := cmd.Flags().Changed
 			c.words.NoFunctionWords = !c.keep
 			c.words.PaperSize, c.words.PaperCaptions = !given("vocab-size"), !given("captions-per-sample")
-			switch {
-			case (c.captioner || c.counts != "") && len(args) > 1:
+			if c.captioner && len(args) > 1 {
 				return usagef("vocab: a captioner takes one file of captions, not %d", len(args))
-			case c.counts != "":
-				return c.writeCounts(cmd.Context(), p, args[0])
-			case c.captioner:
+			}
+			if c.captioner {
 				return c.ofCaptioner(cmd.Context(), p, args[0])
 			}
 			v, err := dataset.VocabularyOf(cmd.Context(), p.log, args, c.words)
@@ -82,14 +73,10 @@ captions.json with the other captions, and words.txt. --vocab takes the words.tx
 	clipsFlag(r, &c.words.Split)
 	s := under(cmd, "Captioner")
 	s.bool(&c.captioner, "captioner", "make the vocabulary of a captioner")
-	s.directory(&c.counts, "counts", "write features that count words to this `folder`")
-	s.file(&c.counted, "vocab", "count only the words in this `file`", "txt")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the vocabulary to this `file`", "txt")
 	out.bool(&c.asJSON, "json", "print JSON")
-	s.needs("counts", "vocab")
-	s.excludes("captioner", "keep-function-words", "exclude", "captions-per-sample", "counts")
-	s.excludes("counts", "keep-function-words", "exclude", "output")
+	s.excludes("captioner", "keep-function-words", "exclude", "captions-per-sample")
 	return cmd
 }
 
@@ -128,21 +115,17 @@ func (c *vocabCommand) write(p *program, v *text.Vocabulary) error {
 	return err
 }
 
-// options returns which words a captioner takes, and the size unless --vocab-size is given.
-func (c *vocabCommand) options(size int) captioner.WordOptions {
-	if !c.words.PaperSize {
-		size = c.words.Size
-	}
-	return captioner.WordOptions{MinCount: c.words.MinCount, Size: size}
-}
-
 // ofCaptioner makes the vocabulary of a captioner and prints the number of words for minimum counts.
 func (c *vocabCommand) ofCaptioner(ctx context.Context, p *program, path string) error {
 	captions, err := captioner.ReadCaptions(ctx, path, c.words.Split)
 	if err != nil {
 		return err
 	}
-	words, found, err := captioner.BuildWords(captioner.AllTexts(captions), c.options(0))
+	o := captioner.WordOptions{MinCount: c.words.MinCount}
+	if !c.words.PaperSize {
+		o.Size = c.words.Size
+	}
+	words, found, err := captioner.BuildWords(captioner.AllTexts(captions), o)
 	if err == nil && c.output != "" {
 		err = words.WriteFile(c.output)
 	}
@@ -161,39 +144,4 @@ func (c *vocabCommand) ofCaptioner(ctx context.Context, p *program, path string)
 		lines += fmt.Sprintf("  at least %3d times: %6d\n", cut, told.AtMinCount[cut])
 	}
 	return p.print(c.asJSON, told, "%s", lines)
-}
-
-// writeCounts writes features and captions for a captioner to the folder of --counts.
-func (c *vocabCommand) writeCounts(ctx context.Context, p *program, path string) error {
-	all, err := captioner.ReadCaptions(ctx, path, c.words.Split)
-	if err != nil {
-		return err
-	}
-	first := c.words.CaptionsPerSample
-	if c.words.PaperCaptions {
-		first = annotation.MSRVTTCaptions / 2
-	}
-	given, rest, left := captioner.FirstCaptions(all, first)
-	if first == 0 || len(rest.IDs) == 0 {
-		return fmt.Errorf("captions %s: no clip has a caption after its first %d: --captions-per-sample N counts the first N",
-			path, first)
-	}
-	var words *captioner.Words
-	if c.counted != "" {
-		words, err = captioner.ReadWords(c.counted)
-	} else {
-		words, _, err = captioner.BuildWords(captioner.AllTexts(given), c.options(dataset.MSRVTTWords))
-	}
-	if err == nil {
-		err = refuseFilled(c.counts)
-	}
-	if err == nil {
-		err = captioner.WriteCounts(c.counts, given, rest, words)
-	}
-	if err != nil {
-		return err
-	}
-	return p.print(c.asJSON, map[string]any{"folder": c.counts, "clips": len(rest.IDs), "left_out": left,
-		"features": words.AtLeast(0)}, "%s: %s, counts of %s; %s with too few captions left out\n", c.counts,
-		text.Count(len(rest.IDs), "clips"), text.Count(words.AtLeast(0), "words"), text.Count(left, "clips"))
 }

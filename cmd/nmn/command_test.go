@@ -472,7 +472,7 @@ func settingsReference() string {
 		"`go test ./cmd/nmn -run Reference -update`.\n")
 	config := run.DefaultConfig()
 	writeReference(&b, &config, func(key string) string { return flagOfSetting(key) })
-	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` and `nmn experiment table4` take these by `--set`. " +
+	b.WriteString("\n# Settings of captioners\n\n`nmn caption train` takes these by `--set`. " +
 		"Defaults come from the preset small.\n")
 	captions, _ := session.FromPreset(session.Small)
 	writeReference(&b, &captions, func(key string) string {

@@ -265,7 +265,6 @@ func TestRanks_OtherCommandsRunInOneProcess(t *testing.T) {
 		"eval runs/fd":                             "without mpirun",
 		"caption train --features x.npy":           "without mpirun",
 		"experiment --preset scenes":               "--tasks",
-		"experiment table4":                        "without mpirun",
 		"reproduce":                                "--tasks",
 		"predict runs/fd pictures":                 "--shard i/n",
 		"extract runs/fd --output x.npy":           "--shard i/n",

@@ -10,7 +10,6 @@ import (
 	"nmn/captioner"
 	"nmn/captioner/metrics"
 	"nmn/captioner/session"
-	"nmn/internal/origin"
 	"nmn/kernels"
 	"nmn/report"
 	"nmn/run"
@@ -80,8 +79,8 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	}
 	s := session.Session{Config: e.Captioner, Backend: backend, Log: e.Log, Observe: e.Captioning,
 		Title: fmt.Sprintf("captioner on %s, seed %d", r.title, seed),
-		Data: &session.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation],
-			Places: e.places(r.folder(seed))}}
+		// Concepts of nets follow from their configuration, or are known by their fingerprint: they have no places.
+		Data: &session.Data{Words: words, Train: sets[splitTrain], Validation: sets[splitValidation]}}
 	s.Config.Train.Seed = seed
 	dir := e.captioner(seed, r.name)
 	o, reused, err := s.Run(ctx, dir)
@@ -91,7 +90,7 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 	if reused {
 		s.Observe.Notify(run.Message{Text: dir + " is complete: not run again", Always: true})
 	}
-	judged := sets[c.judged()]
+	judged := sets[splitTest]
 	constant := judged.Constant(s.Data.Train.MostFrequent())
 	result, err := captioner.Score(ctx, judged, constant, e.Meteor)
 	if err != nil {
@@ -101,20 +100,6 @@ func (e *Experiment) captioned(ctx context.Context, c *clips, r row, seed uint64
 		Scores: []metrics.Scores{result.All}, Aside: true}
 	scores, err = e.judge(ctx, judged, dir, o.Checkpoint, backend)
 	return scores, always, err
-}
-
-// places are the files of the caller for captioners that learn from features in a folder. The features of
-// moving scenes are generated.
-func (e *Experiment) places(folder string) (all []origin.Place) {
-	if len(e.Features) == 0 { // concepts of nets follow from their configuration, or are known by their fingerprint
-		return nil
-	}
-	for _, split := range []string{splitTrain, splitValidation} {
-		for _, ending := range []string{".npy", ".csv"} {
-			all = append(all, origin.Place{Name: split + ending, Path: filepath.Join(folder, split+ending), ByContent: true})
-		}
-	}
-	return append(all, origin.Place{Name: "captions", Path: e.Captions, ByContent: true})
 }
 
 // join joins features and captions of each split that there is. The files are to be closed, after an error too.

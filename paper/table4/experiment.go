@@ -10,15 +10,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"nmn/captioner"
 	"nmn/captioner/metrics"
 	"nmn/captioner/session"
 	"nmn/experiment"
-	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/loader"
 	"nmn/loader/annotation"
 	"nmn/loader/scenes"
 	"nmn/recipe"
@@ -32,8 +28,6 @@ type Experiment struct {
 	Nets      run.Config     // of the nets, on moving scenes; the device is that of the captioners
 	Captioner session.Config // of the captioners, with the data of the experiment
 	PerClip   int            // captions of a clip of the moving scenes
-	Features  []Features     // concept probabilities of the caller, instead of moving scenes
-	Captions  string         // file of the captions of the clips in Features
 	// Videos are nets on the frames of MSR-VTT at one level of noise. Their concepts replace the concepts of
 	// moving scenes. Runs with MIL that are not complete are trained. It is nil for other clips.
 	Videos *experiment.Grid
@@ -49,11 +43,6 @@ type Experiment struct {
 
 	rows []report.CaptionRow
 }
-
-// Features is a folder of concept probabilities with a name for the table. The folder has train.npy,
-// train.csv, validation.npy, validation.csv and, if there are test clips, test.npy and test.csv: a row for
-// each frame, and the rows of each clip.
-type Features struct{ Name, Folder string }
 
 // Arms are the nets of the paper's table.
 func Arms() []recipe.Name { return []recipe.Name{recipe.Baseline, recipe.FI, recipe.FD} }
@@ -80,20 +69,12 @@ func (e *Experiment) Validate() error {
 	}
 	d := &e.Nets.Data
 	switch {
-	case (len(e.Features) > 0) != (e.Captions != ""):
-		return setting.Errorf("features",
-			"experiment table4: `table4.features` and `table4.captions` belong together: give both, or none for moving scenes")
 	case d.TestSize < 1 || d.ValidationSize < 1:
 		return setting.Errorf("data.test_size",
 			"experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
 	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
 		return setting.Errorf("captions_per_clip",
 			"experiment table4: `table4.captions_per_clip` is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
-	}
-	for i, f := range e.Features {
-		if slices.ContainsFunc(e.Features[:i], func(g Features) bool { return g.Name == f.Name }) {
-			return setting.Errorf("features", "experiment table4: `table4.features` names %s twice", f.Name)
-		}
 	}
 	if e.Videos != nil {
 		return e.Captioner.Validate()
@@ -132,15 +113,10 @@ func (e *Experiment) Run(ctx context.Context) (tables []*report.Table, err error
 
 // captionedClips are the clips of the experiment and the rows of its table.
 func (e *Experiment) captionedClips(ctx context.Context) (c *clips, rows []report.CaptionRow, err error) {
-	switch {
-	case e.Videos != nil:
+	if e.Videos != nil {
 		return e.runVideos(ctx)
-	case len(e.Features) > 0:
-		c, err = e.ownClips(ctx)
-	default:
-		c, err = e.scenes(ctx)
 	}
-	if err != nil {
+	if c, err = e.scenes(ctx); err != nil {
 		return nil, nil, err
 	}
 	rows, err = e.captionAll(ctx, c)
@@ -155,7 +131,7 @@ func (e *Experiment) defaults() {
 	e.Log = cmp.Or(e.Log, slog.New(slog.DiscardHandler))
 }
 
-// Rows returns the results of Run: nets in the order of Arms or Features, with the scores of each seed,
+// Rows returns the results of Run: nets in the order of Arms with the scores of each seed,
 // followed by bounds for comparison. It is nil before Run.
 func (e *Experiment) Rows() []report.CaptionRow { return e.rows }
 
@@ -166,7 +142,7 @@ func (e *Experiment) tables(c *clips, rows []report.CaptionRow) []*report.Table 
 	table.Notes = append(table.Notes, fmt.Sprintf("CIDEr-D, BLEU-4, ROUGE-L and METEOR (1.5, modules %s) times 100; "+
 		"mean ± standard deviation over seeds.", e.Meteor.Modules()))
 	published := report.PublishedTable4()
-	if len(e.Features) == 0 && e.Videos == nil {
+	if e.Videos == nil {
 		published.Notes = []string{
 			"Other clips, captions and words than the moving scenes above: not to be compared with them.",
 		}
@@ -191,7 +167,7 @@ func (e *Experiment) features(seed uint64, arm string) string {
 // Folders returns the folders of all nets and captioners of the experiment, in the order of training. Nets in
 // other places are not included.
 func (e *Experiment) Folders() (nets, captioners []string, err error) {
-	if e.Videos == nil && len(e.Features) == 0 {
+	if e.Videos == nil {
 		grid := e.grid(filepath.Join(e.Dir, conceptsFolder))
 		if err := grid.ResolveNoise(); err != nil {
 			return nil, nil, err
@@ -219,12 +195,6 @@ func (e *Experiment) grid(dir string) experiment.Grid {
 }
 
 func (e *Experiment) names() (all []string) {
-	for _, f := range e.Features {
-		all = append(all, f.Name)
-	}
-	if len(e.Features) > 0 {
-		return all
-	}
 	for _, a := range Arms() {
 		all = append(all, string(a))
 	}
@@ -264,7 +234,7 @@ func (e *Experiment) makeFolder() error {
 // clips are the clips of the experiment: captions, and folders of features.
 type clips struct {
 	title string // for the heading of the table
-	// captions of each split. The test split is nil if there is none, and validation clips are scored.
+	// captions of each split. Test clips are scored.
 	captions map[string]*metrics.Captions
 	held     map[string]bool // training clips that end the training of a captioner, where they are not a split
 	rows     []row
@@ -283,38 +253,3 @@ const (
 	splitValidation = "validation"
 	splitTest       = "test"
 )
-
-func (c *clips) judged() string {
-	if c.captions[splitTest] != nil {
-		return splitTest
-	}
-	return splitValidation
-}
-
-// ownClips are those in the folders of the caller, with the captions of one file.
-func (e *Experiment) ownClips(ctx context.Context) (*clips, error) {
-	c := &clips{captions: map[string]*metrics.Captions{}}
-	msrvtt, err := annotation.IsMSRVTT(ctx, e.Captions)
-	if err != nil {
-		return nil, err
-	}
-	splits := map[string]string{splitTrain: "", splitValidation: "", splitTest: ""}
-	if msrvtt {
-		splits = map[string]string{splitTrain: loader.TrainSplit, splitValidation: loader.ValidationSplit,
-			splitTest: loader.TestSplit}
-	}
-	for split, of := range splits {
-		if split == splitTest && !durable.Exists(filepath.Join(e.Features[0].Folder, splitTest+".npy")) {
-			continue
-		}
-		if c.captions[split], err = captioner.ReadCaptions(ctx, e.Captions, of); err != nil {
-			return nil, err
-		}
-	}
-	e.Captioner.Data.Partial = e.Captioner.Data.Partial || !msrvtt // one file has the captions of all splits
-	c.title = fmt.Sprintf("%s clips of %s", c.judged(), filepath.Base(e.Captions))
-	for _, f := range e.Features {
-		c.rows = append(c.rows, row{name: f.Name, title: f.Name, folder: func(uint64) string { return f.Folder }})
-	}
-	return c, nil
-}

@@ -8,37 +8,19 @@ import (
 	"testing"
 
 	"nmn/captioner"
-	"nmn/captioner/metrics"
 	"nmn/internal/durable"
 	"nmn/internal/setting"
-	"nmn/loader/scenes"
 	"nmn/run"
 )
 
-// ownFeatures are true concepts of moving scenes in a folder, as of a caller, with the captions of all splits in one
-// file.
-func ownFeatures(t *testing.T) (folder, captions string) {
-	t.Helper()
-	folder = t.TempDir()
-	captions = filepath.Join(folder, "all.json")
-	all := map[string][]string{}
-	for split, n := range map[string]int{splitTrain: 16, splitValidation: 6, splitTest: 5} {
-		config := scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3}
-		of, err := captioner.SceneCaptions(config, scenes.CaptionsPerPicture)
-		check(t, err)
-		check(t, captioner.WriteSceneTruth(filepath.Join(folder, split), config, of.IDs))
-		for id, texts := range of.Of {
-			all[id] = texts
-		}
+func TestExperiment_FromPicturesToCaptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains nets and captioners")
 	}
-	check(t, durable.SaveJSON(captions, all))
-	return folder, captions
-}
-
-func TestExperiment_OnFeaturesOfTheCaller(t *testing.T) {
 	e := New(filepath.Join(t.TempDir(), "table4"))
-	folder, captions := ownFeatures(t)
-	e.Features, e.Captions = []Features{{"mine", folder}, {"twin", folder}}, captions
+	d := &e.Nets.Data
+	d.TrainSize, d.ValidationSize, d.TestSize, d.Frames, e.PerClip, e.Seeds = 32, 6, 5, 3, 5, []uint64{1}
+	e.Nets.Train.Stage1Epochs, e.Nets.Train.Stage2Epochs = 1, 1
 	e.Captioner.Train.Epochs, e.Captioner.Net.Hidden, e.Captioner.Device = 1, 8, "cpu"
 	var messages []string
 	e.Captioning.Message = func(m run.Message) { messages = append(messages, m.Text) }
@@ -47,13 +29,11 @@ func TestExperiment_OnFeaturesOfTheCaller(t *testing.T) {
 		t.Fatalf("%d tables (%v)", len(tables), err)
 	}
 	table := tables[0]
-	if len(table.Rows) != 3 || !strings.HasPrefix(table.Title, "Captions of test clips of all.json") {
+	if len(table.Rows) != 5 || !strings.HasPrefix(table.Title, "Captions of 5 moving scenes") ||
+		!strings.Contains(fmt.Sprint(table.Rows[3:]), "true concepts") || !strings.Contains(fmt.Sprint(table.Rows[4:]), "always") {
 		t.Fatalf("%+v", table)
 	}
-	if fmt.Sprint(table.Rows[0].Cells[1:]) != fmt.Sprint(table.Rows[1].Cells[1:]) {
-		t.Errorf("the same features have other scores under another name:\n%v\n%v", table.Rows[0], table.Rows[1])
-	}
-	generated := filepath.Join(e.Dir, "captioners", "seed-2", "twin", "generated.json")
+	generated := filepath.Join(e.Dir, "captioners", "seed-1", "baseline", "generated.json")
 	if c, err := captioner.ReadCaptions(t.Context(), generated, ""); err != nil || len(c.IDs) != 5 {
 		t.Errorf("generated captions %v (%v)", c, err)
 	}
@@ -70,7 +50,6 @@ func TestExperiment_OnFeaturesOfTheCaller(t *testing.T) {
 func TestExperiment_SaysWhatIsWrong(t *testing.T) {
 	for field, spoil := range map[string]func(e *Experiment){
 		"seeds":             func(e *Experiment) { e.Seeds = []uint64{1, 1} },
-		"features":          func(e *Experiment) { e.Captions = "captions.json" },
 		"data.test_size":    func(e *Experiment) { e.Nets.Data.TestSize = 0 },
 		"captions_per_clip": func(e *Experiment) { e.PerClip = 3 },
 		"net":               func(e *Experiment) { e.Captioner.Net.Hidden = 0 },
@@ -81,17 +60,6 @@ func TestExperiment_SaysWhatIsWrong(t *testing.T) {
 		if _, err := e.Run(t.Context()); !errors.As(err, &mistake) || mistake.Key != field {
 			t.Errorf("error %v, want one about %s", err, field)
 		}
-	}
-}
-
-func TestClips_ValidationIsJudgedWithoutTestClips(t *testing.T) {
-	c := clips{captions: map[string]*metrics.Captions{splitTrain: {}, splitValidation: {}}}
-	if got := c.judged(); got != splitValidation {
-		t.Errorf("judged by %s", got)
-	}
-	c.captions[splitTest] = &metrics.Captions{}
-	if got := c.judged(); got != splitTest {
-		t.Errorf("judged by %s", got)
 	}
 }
 

@@ -26,8 +26,7 @@ type scenario struct {
 
 func (s scenario) command() []string { return strings.Fields(s.args) }
 
-// outlives reports whether a command trains nets and waits when the disk is full. Table 4 is not counted: it also
-// writes features row by row, and these writes do not wait.
+// outlives reports whether a command trains nets and waits when the disk is full.
 func (s scenario) outlives() bool {
 	return len(s.runs) > 0 || strings.HasPrefix(s.args, "experiment --")
 }
@@ -117,12 +116,6 @@ var scenarios = []scenario{
 		needs: features,
 	},
 	{
-		name: "experiment-table4", args: "experiment table4 --train-size 24 --validation-size 6 --test-size 8 --frames 3" +
-			" --stage1-epochs 1 --stage2-epochs 1 --captions-per-clip 5 --epochs 1 --set net.hidden=12 --seeds 1 --device cpu" +
-			" --threads 1 --run-dir grid",
-	},
-
-	{
 		name: "reproduce", args: "reproduce --size smoke --only table1,figure3 --seeds 1 --device cpu --threads 1 --run-dir" +
 			" reproduction",
 	},
@@ -133,8 +126,6 @@ var scenarios = []scenario{
 	{name: "scenes-folder", args: "scenes out --moving --number 6 --frames 4 --format folder", fresh: "out",
 		appended: []string{"out/index.jsonl"}},
 	{name: "scenes-concepts", args: "scenes out --moving --format concepts --number 12 --frames 4", fresh: "out"},
-	{name: "vocab-counts", args: "vocab spoken/captions.json --counts out --captions-per-sample 2", fresh: "out",
-		needs: []string{"spoken"}},
 	{
 		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2",
 		needs: []string{"clips"}, program: "ffmpeg", appended: []string{"out/index.jsonl"},
