@@ -75,23 +75,27 @@ func TestInverseDCT_IsThatOfTheDefinition(t *testing.T) {
 func TestInverseDCT_EveryLevelAsTheGoTwin(t *testing.T) {
 	eachLevel(t, func(t *testing.T, l Level, r *rand.Rand) {
 		for _, blocks := range []int{0, 1, 2, 3, 4, 7, 20} {
-			for trial := range 20 {
+			for trial := range 32 {
 				stride := 8*blocks + trial%3
 				coefs, factors := fencedShorts(t, 64*blocks), randomFactors(r)
 				randomCoefs(r, coefs)
 				for i := range coefs {
-					switch trial % 4 {
+					switch row, column := i/8%8, i%8; trial % 8 {
 					case 1:
 						coefs[i] = int16(r.Uint32())
 					case 2:
 						coefs[i] = []int16{math.MinInt16, math.MaxInt16}[r.IntN(2)]
-					case 3:
-						if i%64 > 0 {
-							coefs[i] = 0
-						}
+					case 3: // the mean alone
+						coefs[i] *= int16(bit(i%64 == 0))
+					case 4: // the first row
+						coefs[i] = int16(r.Uint32()) * int16(bit(row == 0))
+					case 5: // the left half
+						coefs[i] = int16(r.Uint32()) * int16(bit(column < 4))
+					case 6: // the upper half
+						coefs[i] = int16(r.Uint32()) * int16(bit(row < 4))
 					}
 				}
-				if trial > 12 {
+				if trial > 20 {
 					for i := range factors {
 						factors[i] = uint16(r.Uint32())
 					}
