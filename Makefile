@@ -15,8 +15,8 @@ build: ## build ./nmn
 wheel: ## write the wheels of the Python package into dist/, of all platforms or of those in WHEELS (WHEELS=linux-amd64)
 	$(GO) run ./tools/wheel $(WHEELS)
 
-train: build ## train on noisy scenes and print the table (two to three minutes on two cores)
-	./nmn experiment --preset scenes --size full --run-dir $(RUNS)/scenes
+train: build ## train on noisy scenes and print the table (some minutes; it first measures and prints how long)
+	./nmn experiment --preset scenes --run-dir $(RUNS)/scenes
 
 AUDIT = $(RUNS)/audit
 
@@ -37,7 +37,7 @@ cuda-toolkit: ## install the pinned CUDA 13, cuDNN 9 and NCCL into build/cuda-to
 	$(GO) run ./tools/toolkit install
 
 train-gpu: cuda ## train on noisy scenes on the first GPU and print the table
-	./nmn experiment --preset scenes --size full --device cuda --run-dir $(RUNS)/scenes-gpu
+	./nmn experiment --preset scenes --device cuda --run-dir $(RUNS)/scenes-gpu
 
 offline-bundle: ## pack build/nmn-gpu-bundle.tar.xz, tests and benchmarks for a GPU host without Go and network (docs/guide/cuda.md)
 	bench/bundle.sh

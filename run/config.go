@@ -63,6 +63,7 @@ type Size string
 const (
 	Quick Size = "quick" // minutes on a laptop
 	Full  Size = "full"  // more pictures, or clips of more frames, and longer training
+	Auto  Size = "auto"  // of an experiment: full where it fits the budget
 )
 
 // NetName names the known net to which a NetConfig lists changes.

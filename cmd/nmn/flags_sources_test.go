@@ -32,7 +32,7 @@ func asConfig(args []string) []string {
 		switch name, _, with := strings.Cut(args[i], "="); name {
 		case "--run-dir", "--run-name", "--seeds", "--arms", "--mil-arms", "--replace-captions", "--metrics-addr",
 			"--metrics-push", "--task",
-			"--progress", "--rank-timeout":
+			"--progress", "--budget", "--rank-timeout":
 			if !with {
 				i++
 			}

@@ -51,9 +51,27 @@ func TestExperiment_ComparesWithAReference(t *testing.T) {
 // A loss of the classifier alone fits no arm with a noise model; that is said before anything trains.
 func TestExperiment_RefusesALossForNoiseArms(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	wantUsage(t, call(t, tiny("experiment", "--set", "train.loss=asl", "--arms", "baseline,nmn-fd", "--run-dir", dir)...),
-		"loss asl", "arm nmn-fd")
+	for _, size := range []string{"quick", "auto"} { // auto times real steps first
+		wantUsage(t, call(t, tiny("experiment", "--size", size, "--set", "train.loss=asl", "--arms", "baseline,nmn-fd",
+			"--run-dir", dir)...), "loss asl", "arm nmn-fd")
+	}
 	if durable.Exists(dir) {
 		t.Error("something was written")
+	}
+}
+
+// The time of the size that is taken is printed before anything trains: here the folder cannot be made.
+func TestExperiment_PrintsHowLongItTakes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	for budget, wanted := range map[string][]string{
+		"1ns":   {"size    quick: takes about ", "full would take ", "--budget allows 1ns"},
+		"1000h": {"size    full: takes about ", "--budget allows 1000h"},
+	} {
+		c := call(t, tiny("experiment", "--size", "auto", "--arms", "baseline", "--budget", budget, "--run-dir", file)...)
+		for _, want := range wanted {
+			wantFailure(t, c, want)
+		}
 	}
 }
