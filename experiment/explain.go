@@ -59,7 +59,7 @@ func (g *Grid) explanation() (rows []report.Explained, remarks []string) {
 		remarks = append(remarks, remark)
 	}
 	if slices.ContainsFunc(g.Arms, func(a recipe.Name) bool { return a == recipe.FI || a == recipe.FD }) &&
-		settings.RatesFile() == "" && len(t.Noise.Q01) == 1 {
+		settings.RatesFile() == "" && !settings.Recipe.Start && len(t.Noise.Q01) == 1 {
 		start := fmt.Sprintf("The noise models start at rates of %g (missing) and %g (incorrect)", t.Noise.Q01[0],
 			t.Noise.Q10[0])
 		if g.Config.Preset == run.ScenesPreset && slices.Equal(t.Noise.Q01, train.ScenesPreset().Noise.Q01) {

@@ -61,6 +61,7 @@ type Arm struct {
 	Loss       string          // the kind of a loss that belongs to the arm; empty for that of the configuration
 	Rival      bool            // a net of its own that is trained for as long as both stages together
 	NoiseRates bool            // learns through rates that are known before: estimated, or of a file
+	Learned    bool            // finds the rates itself, from a start
 	// Folds is true if the arm learns from predictions by nets of folds for labels that they have not seen.
 	Folds     bool
 	Captions  bool // needs captions, and learns those that are judged to be of their bags
@@ -89,9 +90,9 @@ func Arms() []Arm {
 			Meaning: "the same for {stage2} more, so that the comparison is fair"},
 		{Name: BaselineEarly, Title: "baseline, in time", Stage: 1, Noise: model.NoNoise, Rival: true,
 			plan: (*planner).baselineEarly, Meaning: "the baseline, ended where the loss on held-out noisy labels is least"},
-		{Name: FI, Title: "NMN-FI", Stage: 2, Noise: model.FeatureIndependent,
+		{Name: FI, Title: "NMN-FI", Stage: 2, Noise: model.FeatureIndependent, Learned: true,
 			Meaning: "{stage2} more with a noise model that is the same for all pictures"},
-		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent,
+		{Name: FD, Title: "NMN-FD", Stage: 2, Noise: model.FeatureDependent, Learned: true,
 			Meaning: "{stage2} more with a noise model that sees each picture's features"},
 		{Name: CaptionFilter, Title: "caption filter", Stage: 2, Noise: model.FeatureIndependent, NoiseRates: true,
 			Captions: true, plan: (*planner).captions,
@@ -102,7 +103,7 @@ func Arms() []Arm {
 		{Name: SoftLabels, Title: "soft labels", Stage: 2, Noise: model.FeatureIndependent, Folds: true,
 			plan:    (*planner).softLabels,
 			Meaning: "more on posteriors of the labels, by nets that have not seen them"},
-		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, plan: (*planner).em,
+		{Name: EM, Title: "EM", Stage: 2, Noise: model.FeatureIndependent, Learned: true, plan: (*planner).em,
 			Meaning: "{stage2} more on posteriors that are renewed after each, with the rates (expectation-maximisation)"},
 		{Name: Forward, Title: "forward", Stage: 1, Noise: model.FeatureIndependent, Rival: true, NoiseRates: true,
 			plan:    (*planner).forward,

@@ -72,6 +72,11 @@ func MakePlan(ctx context.Context, s *Settings, r *Recipe, t Trainer, data *data
 		}
 	}
 	p.Config.Loss = e.LossOf(p.Config.Loss)
+	if e.Learned && s.Recipe.Start {
+		if err := p.startRates(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if e.plan == nil {
 		return &p.Plan, nil
 	}
@@ -138,6 +143,20 @@ func (p *planner) heldRates(ctx context.Context) error {
 	if p.settings.Recipe.Epochs > 0 {
 		p.limit(p.settings.Recipe.Epochs)
 	}
+	return nil
+}
+
+// startRates starts a noise model at the mean rates of all classes. The rates of a single class are learned, and need
+// not be known: with much noise, scores show few of them.
+func (p *planner) startRates(ctx context.Context) error {
+	if p.onlineRates() {
+		if err := p.recipe.estimateOnline(ctx); err != nil {
+			return err
+		}
+		p.Files = append(p.Files, p.settings.EstimateFile())
+	}
+	q := p.recipe.found
+	p.Config.Noise.Q01, p.Config.Noise.Q10 = heldRates([]float64{q.PooledQ01}), heldRates([]float64{q.PooledQ10})
 	return nil
 }
 

@@ -117,6 +117,20 @@ func TestMakePlan_HoldsRatesAsTheyAre(t *testing.T) {
 	}
 }
 
+// With recipe.start, noise models that learn start at the mean rates. Nothing else of them changes.
+func TestMakePlan_StartsAtTheEstimate(t *testing.T) {
+	for arm, starts := range map[Name]bool{FI: true, FD: true, Baseline: false} {
+		r := found(t, 2)
+		r.found.PooledQ01, r.found.PooledQ10 = .25, 0
+		p := planOf(t, r, arm, func(s *Settings) { s.Train.Noise.Deviation, s.Recipe.Start = .5, true })
+		n := p.Config.Noise
+		started := slices.Equal(n.Q01, []float32{.25}) && slices.Equal(n.Q10, []float32{leastRate})
+		if n.Frozen || n.Deviation != .5 || started != starts {
+			t.Errorf("%s: noise model %+v", arm, n)
+		}
+	}
+}
+
 // Nets without a noise model predict the observed label, and their scores doubt a label by themselves. Nets
 // that were trained through rates predict the true label, and doubt the observed one through these rates.
 func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {

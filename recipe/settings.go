@@ -46,6 +46,8 @@ type Config struct {
 	// Floor raises the rates as far as the labels let them, and gives the net's prediction half the weight
 	// of the label in soft-labels: for noise that depends on the sample.
 	Floor bool `yaml:"floor,omitempty" help:"raise the rates as far as the labels allow, for noise that depends on the picture"`
+	// Start has noise models that learn their rates, and EM, start at the estimate.
+	Start bool `yaml:"start,omitempty" help:"start nmn-fi, nmn-fd and em at the estimated rates, and learn from there"`
 }
 
 // Where rates come from, as the setting rates has it; anything else is a file.
@@ -147,7 +149,7 @@ func (s Settings) RatesFile() string {
 // NeedsEstimate reports whether an arm cannot be without estimated rates.
 func (s Settings) NeedsEstimate(a Name) bool {
 	arm, _ := a.Arm()
-	return arm.Folds || arm.NoiseRates && s.RatesFile() == ""
+	return arm.Folds || arm.NoiseRates && s.RatesFile() == "" || arm.Learned && s.Recipe.Start
 }
 
 // Validate refuses settings that do not go with each other or with the arm.
@@ -159,6 +161,8 @@ func (s Settings) Validate() error {
 			"`recipe.captions` is labels, and arm %s judges captions: leave it out, or give `arm` held-rates", s.Arm)
 	case r.Floor && (!s.Estimates() || !s.FromTraining()):
 		return errors.New("recipe.floor raises rates that are estimated, with `recipe.form` estimate and no file of rates")
+	case r.Start && (!s.Estimates() || !s.FromTraining()):
+		return errors.New("recipe.start starts at rates that are estimated, with `recipe.form` estimate and no file of rates")
 	case !s.Estimates() && (s.Arm == CaptionFilter || s.Arm == HeldRates || s.Arm == SoftLabels):
 		return fmt.Errorf("arm is %s, which belongs to `recipe.form` estimate", s.Arm)
 	case s.Arm == Forward && !s.Estimates() && s.RatesFile() == "":

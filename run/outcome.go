@@ -54,6 +54,8 @@ func (c *Config) startOf(a recipe.Name) string {
 		return ""
 	case a == recipe.HeldRates && c.Settings().FromTraining():
 		return "rates estimated"
+	case (a == recipe.FI || a == recipe.FD) && c.Recipe.Start:
+		return "estimated start"
 	case (a == recipe.FI || a == recipe.FD) && slices.Equal(c.Train.Noise.Q01, informed.Q01) &&
 		slices.Equal(c.Train.Noise.Q10, informed.Q10):
 		return "informed start"

@@ -12,6 +12,7 @@ import (
 	"nmn/internal/durable"
 	"nmn/internal/rng"
 	"nmn/labels"
+	"nmn/loader/scenes"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/run"
@@ -342,6 +343,23 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	}
 }
 
+// A noise model that is held where it starts shows where that is: at the mean rates of the estimate.
+func TestRecipe_StartsAtTheEstimate(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	c := succeeds(t, "train", "--preset", "scenes", "--size", "quick", "--set", "data.train_size=96",
+		"--set", "data.validation_size=0", "--set", "data.test_size=16", "--set", "net.width=0.5", "--epochs", "1",
+		"--arm", "nmn-fi", "--set", "recipe.start=true", "--set", "train.noise.frozen=true", "--device", "cpu",
+		"--run-dir", dir)
+	wantParts(t, read(t, dir, "report.html"), "NMN-FI, estimated start")
+	words, err := scenes.Vocabulary()
+	check(t, err)
+	found, err := labels.ReadWordsFile(filepath.Join(dir, report.RatesFile), words.Texts(), labels.Given)
+	check(t, err)
+	rates := found.Rates()
+	wantParts(t, c.err, fmt.Sprintf("q01 %.3f, q10 %.4f over all labels", rates.Q01[0], rates.Q10[35]))
+}
+
 func sum(values []float64) float64 {
 	total := 0.0
 	for _, v := range values {
@@ -359,6 +377,7 @@ func TestRecipe_RefusesWhatDoesNotFit(t *testing.T) {
 		"leave out stage1":      {"train", "--set", "recipe.form=estimate", "--set", "stage1=x.safetensors"},
 		"--arm held-rates":      {"train", "--set", "recipe.form=estimate", "--arm", "soft-labels"},
 		"recipe.floor":          {"train", "--set", "recipe.form=paper", "--set", "recipe.floor=true"},
+		"recipe.start":          {"train", "--set", "recipe.form=paper", "--set", "recipe.start=true"},
 		"fold_epochs":           {"train", "--set", "recipe.form=estimate", "--set", "recipe.fold_epochs=-1"},
 		"held-rates": {"experiment", "--size", "quick", "--arms", "stage1,held-rates",
 			"--set", "recipe.form=paper"},
