@@ -31,6 +31,7 @@ const scoresFile = "scores.json"
 func (p *Plan) addCaptions(part Part, of source) error {
 	e := table4.New(filepath.Join(p.Settings.Dir, of.name+"-captions"))
 	e.Seeds, e.Captioner, e.Nets.Run = p.Settings.Seeds, p.Settings.captioners(), p.Settings.Run
+	e.Nets.Recipe = p.Settings.form()
 	switch {
 	case p.Settings.real():
 		n := need{levels: []float64{0}, arms: table4.Arms(), mil: experiment.WithMIL}

@@ -126,6 +126,9 @@ func (p *Plan) rerun() []string {
 			line += fmt.Sprintf(" `reproduce.%s` %s", of.key, of.value)
 		}
 	}
+	if s.EstimatedStart {
+		line += " `reproduce.estimated_start`"
+	}
 	var only []Part
 	for _, part := range p.Parts {
 		only = append(only, part.Name)

@@ -197,6 +197,23 @@ func TestFold_KeepsGridsWithOneRunOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Noise models of all units start where the settings say.
+func TestNew_StartsAtTheEstimate(t *testing.T) {
+	for _, start := range []bool{false, true} {
+		s := Defaults(t.TempDir())
+		s.EstimatedStart = start
+		p := planOf(t, s)
+		for _, u := range p.Units {
+			if c := configOf(&u); c.Recipe.Start != start || start && c.Recipe.Form != recipe.Estimate {
+				t.Errorf("%s: %+v, want a start at the estimate: %t", u.Title, c.Recipe, start)
+			}
+		}
+		if again := strings.Contains(p.rerun()[0], " `reproduce.estimated_start`"); again != start {
+			t.Errorf("to run it again: %s", p.rerun()[0])
+		}
+	}
+}
+
 // All nets and captioners have the resources, seeds and weights of the settings.
 func TestNew_PassesSettingsOn(t *testing.T) {
 	s := Defaults(t.TempDir())

@@ -56,6 +56,9 @@ type Settings struct {
 	Size  Size     `json:"size"`
 	Only  []Part   `json:"-"` // nil for all
 	Seeds []uint64 `json:"seeds"`
+	// EstimatedStart starts noise models at mean rates that are estimated from the labels of each run. Otherwise they
+	// start at given rates, on generated data near the mean rates at 40 % replaced captions.
+	EstimatedStart bool `json:"estimated_start,omitempty"`
 	// COCO and MSRVTT are folders of the paper's data, and Init a file of weights of VGG16 that nets start from. Without
 	// either folder everything is made in miniature.
 	COCO   string `json:"coco,omitempty"`
@@ -179,9 +182,17 @@ func smoke(c *run.Config) {
 	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs = .5, 1, 1
 }
 
-// with lays what all configurations share over one: the paper's form of the noise model, and the resources.
+// form is the form of noise models that learn: the paper's, or started at the estimate.
+func (s *Settings) form() recipe.Config {
+	if s.EstimatedStart {
+		return recipe.Config{Form: recipe.Estimate, Start: true}
+	}
+	return recipe.Config{Form: recipe.Paper}
+}
+
+// with lays what all configurations share over one: the form of the noise model, and the resources.
 func (s *Settings) with(c run.Config) run.Config {
-	c.Recipe.Form, c.Run = recipe.Paper, s.Run
+	c.Recipe, c.Run = s.form(), s.Run
 	c.Net.Weights = s.Init
 	return c
 }

@@ -73,6 +73,7 @@ docs/guide/reproduce.md.`),
 		paper.Parts()...)
 	g.value(fittedSeeds{numberList(&r.Seeds, parseSeed), &r.within}, "seeds",
 		"repeat for these `seeds`, as n,..., or for as many as fit into a time, as auto:8h")
+	g.bool(&r.EstimatedStart, "estimated-start", "start noise models at rates that are estimated from the noisy labels")
 	g.directory(&r.Dir, "run-dir", "write the page and all runs to this `folder`")
 	g.bool(&r.dryRun, "dry-run", "list the parts, estimate hours and gigabytes, and stop")
 	d := under(cmd, "Data of the paper")
