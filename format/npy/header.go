@@ -111,7 +111,8 @@ func (h *Header) setType() error {
 		">f2", ">f4", ">f8", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8",
 		"|i1", "|u1", "|b1":
 	default:
-		return faultf(".npy elements of type %.40q, want float16 to float64, an integer or bool", h.Descr)
+		return faultf(".npy elements of type %.40q, want float16 to float64, an integer or bool; write "+
+			"text, such as names of labels, as a table (.csv or .parquet)", h.Descr)
 	}
 	h.order, h.kind, h.Width = byteOrder(h.Descr[0]), h.Descr[1], int(h.Descr[2]-'0')
 	return nil

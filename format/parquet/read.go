@@ -1,10 +1,12 @@
 package parquet
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -15,6 +17,8 @@ import (
 type table struct {
 	names  []string // of the root columns
 	nested []bool   // a list
+	times  []bool   // dates or times
+	index  string
 	groups []parquet.RowGroup
 	rows   parquet.Rows // of the current group
 	buffer []parquet.Row
@@ -32,7 +36,7 @@ func open(f io.ReaderAt, size int64) (records.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{buffer: make([]parquet.Row, batch)}
+	t := &table{buffer: make([]parquet.Row, batch), index: indexIn(file)}
 	for _, g := range file.RowGroups() {
 		if g.NumRows() > 0 { // of an empty one the library cannot read even that
 			t.groups = append(t.groups, g)
@@ -52,12 +56,32 @@ func open(f io.ReaderAt, size int64) (records.Table, error) {
 		}
 		t.names = append(t.names, path[0])
 		t.nested = append(t.nested, leaf.MaxRepetitionLevel == 1)
+		means := ""
+		if of := leaf.Node.Type().LogicalType(); of != nil {
+			means = of.String()
+		}
+		t.times = append(t.times, strings.HasPrefix(means, "DATE") || strings.HasPrefix(means, "TIME")) // and TIMESTAMP
 	}
 	t.spans = make([][]parquet.Value, len(t.names))
 	return t, nil
 }
 
+// indexIn returns the index of the table that pandas notes in a file.
+func indexIn(file *parquet.File) string {
+	note, _ := file.Lookup("pandas")
+	var pandas struct {
+		Columns []any `json:"index_columns"` // names, or objects that describe a range, which is no column
+	}
+	if json.Unmarshal([]byte(note), &pandas) != nil || len(pandas.Columns) != 1 {
+		return ""
+	}
+	name, _ := pandas.Columns[0].(string)
+	return name
+}
+
 func (t *table) Columns() []string { return t.names }
+
+func (t *table) Index() string { return t.index }
 
 func (t *table) Row() int { return t.row }
 
@@ -113,6 +137,9 @@ func (t *table) read() error {
 
 func (t *table) Numbers(dst []float32, c int) ([]float32, error) {
 	values := t.spans[c]
+	if t.times[c] {
+		return dst, errors.New("it holds dates or times, not numbers")
+	}
 	if t.nested[c] && len(values) == 1 && values[0].IsNull() {
 		return dst, nil // an empty list
 	}

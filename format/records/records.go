@@ -103,6 +103,8 @@ func CheckText(what string, number int64, names ...string) error {
 type Table interface {
 	// Columns are the names of the columns, in the order of the file.
 	Columns() []string
+	// Index is the column that pandas wrote as the index of the table; empty for none, and for several.
+	Index() string
 	// Next goes to the next row. It returns io.EOF after the last.
 	Next() error
 	// Row is the number of the current row, from 1.

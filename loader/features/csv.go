@@ -21,6 +21,9 @@ type csvRecords struct {
 	first  []string // the first row, if it is no header
 	header bool
 	line   int
+
+	// Numbers with a decimal comma are read if something else separates columns, unless others have a point.
+	commas, points bool
 }
 
 // maxColumns bounds the columns of a table of text: names and places of more take long, and such a table is a mistake.
@@ -49,16 +52,17 @@ func newCSV(text *bufio.Reader, most int64, unnamed bool) (*csvRecords, error) {
 			"columns exchanged? Write more features than that as .npy", len(record), maxColumns)
 	}
 	for _, field := range record {
-		c.header = c.header || !isNumber(field)
+		_, err := c.number(field)
+		c.header = c.header || err != nil
 	}
+	c.commas, c.points = false, false
 	for i, field := range record {
 		switch field = strings.TrimSpace(field); {
 		case !c.header:
 			c.names = append(c.names, strconv.Itoa(i+1))
 			c.first = append(c.first, strings.Clone(field))
-		case field == "" && !unnamed:
-			return nil, formatf("line 1: column %d has no name; give it one, or remove it (pandas writes its index there "+
-				"without index=False)", i+1)
+		case field == "" && !unnamed && i > 0: // an index that pandas or R wrote is the first column
+			return nil, formatf("line 1: column %d has no name; give it one, or remove it", i+1)
 		case field == "":
 			c.names = append(c.names, UnnamedColumn+strconv.Itoa(i))
 		default:
@@ -118,8 +122,25 @@ func (c *csvRecords) fault(err error) error {
 func (c *csvRecords) place() string { return fmt.Sprintf("line %d", c.line) }
 
 func (c *csvRecords) numbers(dst []float32, column int) ([]float32, error) {
-	v, err := parseNumber(c.record[column])
+	v, err := c.number(c.record[column])
 	return append(dst, v), err
+}
+
+// number reads a cell.
+func (c *csvRecords) number(cell string) (float32, error) {
+	v, err := parseNumber(cell)
+	if c.csv.Comma == ',' {
+		return v, err
+	}
+	point, comma := strings.Contains(cell, "."), err != nil && strings.Count(cell, ",") == 1
+	if comma && !point {
+		v, err = parseNumber(strings.Replace(cell, ",", ".", 1))
+	}
+	c.points, c.commas = c.points || err == nil && point, c.commas || err == nil && comma
+	if c.points && c.commas {
+		return v, valuef("%q: some numbers have a decimal point, and some a comma: write all in one way", clip(cell))
+	}
+	return v, err
 }
 
 func (c *csvRecords) text(column int) (string, error) {

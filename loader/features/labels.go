@@ -135,7 +135,7 @@ func (o *Options) labelTable(ctx context.Context, name string, rule labelRule) (
 
 func (o *Options) labelRecords(ctx context.Context, name string, r records, rule labelRule) (*decoded, error) {
 	columns := r.columns()
-	l, err := o.layout(columns, nil)
+	l, err := o.layout(columns, nil, indexColumn(r))
 	if err != nil {
 		return nil, fmt.Errorf("features: labels %q: %w", name, err)
 	}

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -24,9 +25,24 @@ type layout struct {
 	suspects         []int    // features that are called as labels are
 }
 
+// indexColumn is the column of a table that pandas wrote as its index, which names the rows; -1 for none.
+func indexColumn(r records) int {
+	if opened, ok := r.(*openedRecords); ok {
+		r = opened.records
+	}
+	columns := r.columns()
+	if table, ok := r.(*parquetRecords); ok {
+		return slices.Index(columns, cmp.Or(table.Index(), "__index_level_0__"))
+	}
+	if len(columns) > 1 && strings.HasPrefix(columns[0], UnnamedColumn) {
+		return 0
+	}
+	return -1
+}
+
 // layout sorts the columns of a table. named are the names of label columns if a list of them is given, as in
-// an .xml.
-func (o *Options) layout(columns, named []string) (layout, error) {
+// an .xml. index is the column that names the rows if no other does; -1 for none.
+func (o *Options) layout(columns, named []string, index int) (layout, error) {
 	l := layout{id: -1, list: -1, split: -1, weight: -1}
 	if err := distinct(columns); err != nil {
 		return l, err
@@ -46,6 +62,9 @@ func (o *Options) layout(columns, named []string) (layout, error) {
 		{o.SplitColumn, standardSplit, "splits", &l.split}} {
 		if *special.to, err = o.column(columns, special.asked, special.standard, special.what); err != nil {
 			return l, err
+		}
+		if special.to == &l.id && l.id < 0 {
+			l.id = index
 		}
 		if *special.to >= 0 && special.asked == "" && ignored[*special.to] {
 			*special.to = -1

@@ -218,6 +218,10 @@ func (d *decoded) addTexts(r records, l layout) error {
 		if err == nil {
 			err = checkID(id, d.seen, r.place())
 		}
+		if err != nil && l.id == indexColumn(r) {
+			err = fmt.Errorf("%w; reset the index of the table, or leave it out (`data.features.ignore_columns` %s)", err,
+				clip(d.columns[l.id]))
+		}
 		if err != nil {
 			return d.at(l.id, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nmn/internal/input"
 )
@@ -155,7 +156,7 @@ func (o *Options) featureRecords(ctx context.Context, r records) (*decoded, erro
 	if err != nil {
 		return nil, err
 	}
-	l, err := o.ofFeatures().layout(r.columns(), named)
+	l, err := o.ofFeatures().layout(r.columns(), named, indexColumn(r))
 	if err != nil {
 		return nil, fmt.Errorf("features: %q: %w", o.Features, err)
 	}
@@ -284,6 +285,11 @@ func (t *Table) places(name string, rows int, ids []string) ([]int, error) {
 	at, places := positions(ids), make([]int, n)
 	for i, id := range t.IDs {
 		row, ok := at[id]
+		for _, other := range []string{strings.TrimSuffix(id, ".0"), id + ".0"} { // as pandas writes 3 next to a gap
+			if !ok {
+				row, ok = at[other]
+			}
+		}
 		if !ok {
 			return nil, formatf("features: %q has no row for %q, which is row %d of %q", name, clip(id), i+1, t.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -60,10 +61,16 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 		"repeated id":   {"id,b\np,1\nq,2\np,3\n", ErrValue, []string{"line 4", "column 1 (id)", `"p"`, "line 2"}},
 		"empty id":      {"id,b\n,1\n", ErrValue, []string{"line 2", "empty"}},
 		"repeated name": {"a,a\n1,2\n", ErrFormat, []string{`"a"`, "column 2", "column 1"}},
-		"an index": {"Unnamed: 0,a\n0,2\n", ErrFormat, []string{"column 1 (Unnamed: 0) is an index",
+		"an index": {"id,Unnamed: 0,a\nx,0,2\n", ErrFormat, []string{"column 2 (Unnamed: 0) is an index",
 			"`data.features.ignore_columns` Unnamed: 0"}},
-		"no name": {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
-		"label":   {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
+		"an index twice": {",a\n0,2\n0,3\n", ErrValue, []string{"line 3", "column 1 (Unnamed: 0)", "reset the index",
+			"`data.features.ignore_columns` Unnamed: 0"}},
+		"decimal commas between commas": {"a,b\n1,\"0,5\"\n", ErrValue, []string{"line 2, column 2 (b)",
+			`"0,5" has a decimal comma`}},
+		"decimal commas and points": {"a;b\n0,5;1.5\n", ErrValue, []string{"column 2 (b)", "some a comma"}},
+		"thousands":                 {"a;b\n1,234,5;1\n", ErrValue, []string{"column 1 (a)", "not a number"}},
+		"no name":                   {"a,\n1,2\n", ErrFormat, []string{"column 2 has no name"}},
+		"label":                     {"a,cat\n1,2\n", ErrValue, []string{"line 2", "column 2 (cat)", "want 0 or 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Features: file(t, "x.csv", []byte(c.content))}
@@ -76,6 +83,29 @@ func TestOpenCSV_RefusesWithLineAndColumn(t *testing.T) {
 	cut := zipped(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
 	refused(t, Options{Features: file(t, "x.csv.gz", cut[:len(cut)-12])}, ErrFormat, "after line ", "cut short",
 		"write it again")
+}
+
+func TestOpenCSV_DecimalCommas(t *testing.T) {
+	for name, text := range map[string]string{"a header": "a;b;c\n0,5;-1;3\n2;1,25;4\n", "none": "0,5;-1;3\n2;1,25;4\n"} {
+		table := mustOpen(t, Options{Features: file(t, "x.csv", []byte(text))})
+		if got := all(t, table.Rows); !slices.Equal(got, []float32{.5, -1, 3, 2, 1.25, 4}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// The index that pandas and R write as a first column without a name is the identifier of the rows. Whole numbers match
+// in the form that pandas gives them next to a gap.
+func TestOpenCSV_IndexOfPandas(t *testing.T) {
+	x := file(t, "x.csv", []byte(",a\n7,1\n3,2\n"))
+	for name, labels := range map[string]string{"an index": ",label\n3,cat\n7,dog\n", "an id": "id,label\n3.0,cat\n7.0,dog\n"} {
+		table := mustOpen(t, Options{Features: x, Labels: file(t, "y.csv", []byte(labels))})
+		if !slices.Equal(table.IDs, []string{"7", "3"}) || !slices.Equal(table.Columns, []string{"a"}) ||
+			!slices.Equal(table.Labels.Words, []string{"cat", "dog"}) ||
+			!slices.Equal(table.Labels.Values, []uint8{0, 1, 1, 0}) {
+			t.Errorf("%s: %q, %q, %+v", name, table.IDs, table.Columns, table.Labels)
+		}
+	}
 }
 
 const labelXML = `<?xml version="1.0" encoding="utf-8"?><labels xmlns="http://mulan.sourceforge.net/labels">
@@ -178,11 +208,35 @@ func TestReadLabelXML_Refuses(t *testing.T) {
 }
 
 // parquetFile writes rows.
-func parquetFile[T any](t *testing.T, rows []T) string {
+func parquetFile[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	check(t, parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(100)))
+	check(t, parquet.WriteFile(path, rows, append(options, parquet.MaxRowsPerRowGroup(100))...))
 	return path
+}
+
+// The index of pandas, which may have a name, identifies rows. Times are no features.
+func TestOpenParquet_IndexOfPandas(t *testing.T) {
+	type row struct {
+		A        float64   `parquet:"a"`
+		Customer int64     `parquet:"customer"`
+		When     time.Time `parquet:"when,timestamp"`
+	}
+	rows := []row{{A: 1, Customer: 70}, {A: 2, Customer: 30}}
+	index := func(columns string) parquet.WriterOption {
+		return parquet.KeyValueMetadata("pandas", `{"index_columns": [`+columns+`]}`)
+	}
+	table := mustOpen(t, Options{Features: parquetFile(t, rows, index(`"customer"`)), Ignore: []string{"when"}})
+	if !slices.Equal(table.IDs, []string{"70", "30"}) || !slices.Equal(table.Columns, []string{"a"}) {
+		t.Errorf("%q, %q", table.IDs, table.Columns)
+	}
+	for _, none := range []string{`{"kind": "range", "start": 0}`, `"a", "customer"`, "["} {
+		table := mustOpen(t, Options{Features: parquetFile(t, rows, index(none)), Ignore: []string{"when"}})
+		if table.IDs != nil || len(table.Columns) != 2 {
+			t.Errorf("%s: %q, %q", none, table.IDs, table.Columns)
+		}
+	}
+	refused(t, Options{Features: parquetFile(t, rows)}, ErrValue, "column 3 (when)", "it holds dates or times")
 }
 
 func TestOpenParquet_VectorsAndLists(t *testing.T) {
@@ -259,7 +313,7 @@ func TestOpenParquet_Columns(t *testing.T) {
 // checkRecords reads a fuzzed table: rows are complete, or the error has a known kind.
 func checkRecords(t *testing.T, r records) {
 	o := Options{Limit: 1 << 20, Missing: true}
-	l, err := o.layout(r.columns(), nil)
+	l, err := o.layout(r.columns(), nil, indexColumn(r))
 	if err == nil && len(l.features) > 0 {
 		var d *decoded
 		if d, err = o.decode(t.Context(), "fuzz", r, l, observedLabels()); err == nil &&

@@ -135,6 +135,10 @@ func parseNumber(s string) (float32, error) {
 	if slices.Contains(missingTexts[:], s) {
 		return float32(math.NaN()), nil
 	}
+	if whole, decimals, ok := strings.Cut(s, ","); ok && decimals != "" && strings.Trim(whole+decimals, "-0123456789") == "" {
+		return 0, valuef("%q has a decimal comma, and commas separate columns: write a point, or separate columns by ;",
+			clip(s))
+	}
 	return 0, valuef("%q is not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
 		clip(s))
 }

@@ -79,14 +79,14 @@ func TestLayout_RefusesColumnsThatAreNotThere(t *testing.T) {
 		"a pattern":   {o: Options{LabelColumns: []string{"[dog"}}},
 		"identifiers": {o: Options{IDColumn: "name"}}, "splits": {o: Options{SplitColumn: "part"}},
 	} {
-		if l, err := c.o.layout(columns, c.named); !errors.Is(err, ErrFormat) {
+		if l, err := c.o.layout(columns, c.named, -1); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %+v, %v", name, l, err)
 		}
 	}
-	if _, err := new(Options).layout([]string{"a", "b", "a"}, nil); !errors.Is(err, ErrFormat) {
+	if _, err := new(Options).layout([]string{"a", "b", "a"}, nil, -1); !errors.Is(err, ErrFormat) {
 		t.Errorf("a column twice: %v", err)
 	}
-	l, err := (&Options{LabelColumns: []string{"d?g"}, Ignore: []string{"b"}}).layout(columns, nil)
+	l, err := (&Options{LabelColumns: []string{"d?g"}, Ignore: []string{"b"}}).layout(columns, nil, -1)
 	if err != nil || l.id != 0 || !slices.Equal(l.features, []int{1}) || !slices.Equal(l.words, []string{"dog"}) {
 		t.Errorf("%+v, %v", l, err)
 	}
