@@ -39,7 +39,6 @@ type UnitEstimate struct {
 	Complete int      // of them
 	Time     time.Duration
 	Disk     int64
-	whole    time.Duration // were none of them complete
 }
 
 // Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a picture of
@@ -76,11 +75,6 @@ const (
 // Estimate estimates how long the plan takes on this machine and how much it writes. It trains a few steps on
 // scenes, and writes nothing. It refuses a folder with another reproduction.
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
-	return p.estimate(ctx, &o, false)
-}
-
-// estimate is Estimate. With all it also times units that are complete.
-func (p *Plan) estimate(ctx context.Context, o *Options, all bool) (*Estimate, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -93,7 +87,7 @@ func (p *Plan) estimate(ctx context.Context, o *Options, all bool) (*Estimate, e
 		return nil, err
 	}
 	if p.scaled() && p.scale == 0 {
-		if p.scale, err = p.speed(ctx, o); err != nil {
+		if p.scale, err = p.speed(ctx, &o); err != nil {
 			return nil, err
 		}
 	}
@@ -113,12 +107,12 @@ func (p *Plan) estimate(ctx context.Context, o *Options, all bool) (*Estimate, e
 				}
 			}
 		}
-		if one.Tasks > one.Complete || all {
-			whole, runs, err := p.unitTime(ctx, o, u)
+		if one.Tasks > one.Complete {
+			whole, runs, err := p.unitTime(ctx, &o, u)
 			if err != nil {
 				return nil, err
 			}
-			one.Time, one.whole = share(whole, one.Tasks-one.Complete, runs), share(whole, one.Tasks, runs)
+			one.Time = share(whole, one.Tasks-one.Complete, runs)
 		}
 		one.Disk = p.disk(u, one.Tasks)
 		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk

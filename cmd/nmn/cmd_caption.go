@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +38,6 @@ type captionEval struct {
 	partial             bool
 	meteor              string
 	output              string
-	show                int
 	shown               tablesOutput
 }
 
@@ -68,17 +65,13 @@ english.exceptions and paraphrase-en, plain or .gz. See docs/guide/captions.md.`
 	in.directory(&c.meteor, "meteor-data", "read METEOR's resource files from this `folder`")
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the scores of each caption to this .csv `file`", "csv")
-	out.int(&c.show, "show", "print this many `captions` with their references", "[0,]")
 	c.shown.flags(out)
 	return cmd
 }
 
 func (c *captionEval) run(ctx context.Context, p *program) error {
-	switch {
-	case c.results == "" || c.references == "":
+	if c.results == "" || c.references == "" {
 		return usagef("caption eval: give --results and --references")
-	case c.show > 0 && (c.shown.asJSON || c.shown.format != report.Text):
-		return usagef("caption eval: --show is for text: leave out --json and --format")
 	}
 	items, err := c.items(ctx)
 	if err != nil {
@@ -103,29 +96,9 @@ func (c *captionEval) run(ctx context.Context, p *program) error {
 		Captions int    `json:"captions"`
 		Modules  string `json:"meteor_modules"`
 	}{result, len(items), meteor.Modules()}
-	if err := c.shown.write(p, func() any { return summary }, func() []*report.Table {
+	return c.shown.write(p, func() any { return summary }, func() []*report.Table {
 		return []*report.Table{report.CaptionTable(result, meteor.Modules())}
-	}); err != nil {
-		return err
-	}
-	return showCaptions(p.out, items, c.show)
-}
-
-// showCaptions prints n captions, evenly spaced, each with its references below it.
-func showCaptions(w io.Writer, items []metrics.Item, n int) error {
-	n = min(n, len(items))
-	for i := range n {
-		it := items[i*len(items)/n]
-		if _, err := fmt.Fprintf(w, "\n%s: %s\n", it.ID, it.Candidate); err != nil {
-			return err
-		}
-		for _, r := range it.References {
-			if _, err := fmt.Fprintf(w, "    %s\n", r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	})
 }
 
 func (c *captionEval) items(ctx context.Context) ([]metrics.Item, error) {
