@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"nmn/loader/picture"
-	"nmn/loader/shard"
 )
 
 // labelSequence gives labels one by one.
@@ -57,7 +56,7 @@ func streamSet(t testing.TB, frames ...int) *Set {
 			}
 		}
 	}
-	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, shard.Shards, frames...)),
+	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, frames...)),
 		mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerSample: 20}, labels...)), vocabularyOf(t, words...))
 	check(t, err)
 	return set
@@ -254,7 +253,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 		t.Error("captions are written to a file of labels")
 	}
 	labels := mustOpenLabels(t, writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "a"}))
-	if _, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), labels, v); err == nil ||
+	if _, err := StreamClips("s", mustOpenClips(t, writeClips(t, 1, 1)), labels, v); err == nil ||
 		!strings.Contains(err.Error(), "labels") || !strings.Contains(err.Error(), "frames of 2") {
 		t.Errorf("labels of one clip, frames of two: %v", err)
 	}
@@ -263,7 +262,7 @@ func TestClipLabels_ErrorsNameTheLine(t *testing.T) {
 // TestLoader_LabelsOfAnotherOrderStopTheEpoch: a wrong file of labels is no bad sample.
 func TestLoader_LabelsOfAnotherOrderStopTheEpoch(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
-	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),
+	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, 1, 1)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog"))
 	check(t, err)
 	config := streamConfig()

@@ -14,8 +14,7 @@ import (
 // ErrNoFrames is why a clip that the frames do not have is left out.
 var ErrNoFrames = errors.New("it has no frames")
 
-// Clips are the frames of video clips in a folder that package shard reads: tar shards or folders of
-// pictures, with an index. They are safe for concurrent use.
+// Clips are the frames of video clips in a folder that package shard reads: tar shards with an index. They are safe for concurrent use.
 type Clips struct {
 	dir     string
 	reader  *shard.Reader
@@ -72,9 +71,6 @@ func (c *Clips) record(clip int) (*shard.Record, error) {
 // framePlace returns the location of a frame.
 func framePlace(r *shard.Record, frame int) string {
 	f := r.Frames[frame]
-	if r.Shard == "" {
-		return fmt.Sprintf("frame %d of the clip %q (folder %s, %d bytes)", frame, Excerpt(r.Clip), Excerpt(r.Key), f.Size)
-	}
 	return fmt.Sprintf("frame %d of the clip %q (%s, byte %d, %d bytes)",
 		frame, Excerpt(r.Clip), r.Shard, f.Offset, f.Size)
 }

@@ -34,10 +34,10 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 func greyOf(clip, frame int) uint8 { return uint8(20*clip + 4*frame) }
 
 // writeClips writes a folder of clips "in/video<i>.mp4" with the given numbers of frames, of 16×8 pixels.
-func writeClips(t testing.TB, form shard.Form, frames ...int) (dir string) {
+func writeClips(t testing.TB, frames ...int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
-	w, err := shard.Create(dir, shard.Config{Form: form, ShardBytes: 16 << 10})
+	w, err := shard.Create(dir, shard.Config{ShardBytes: 16 << 10})
 	check(t, err)
 	defer w.Close()
 	for i, n := range frames {
@@ -79,47 +79,43 @@ func videoSet(t testing.TB, dir string, ids ...string) *Set {
 }
 
 func TestClips_WholeBagsInOrder(t *testing.T) {
-	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
-		t.Run(string(form), func(t *testing.T) {
-			order := []int{4, 0, 2, 1} // other than the order of the files, and without clip 3
-			var ids []string
-			for _, clip := range order {
-				ids = append(ids, fmt.Sprintf("video%d", clip))
+	order := []int{4, 0, 2, 1} // other than the order of the files, and without clip 3
+	var ids []string
+	for _, clip := range order {
+		ids = append(ids, fmt.Sprintf("video%d", clip))
+	}
+	config := clipConfig()
+	config.Size, config.Shuffle, config.Flip = 16, false, false
+	set := videoSet(t, writeClips(t, raggedFrames...), ids...)
+	var first []batchCopy
+	for _, workers := range []int{1, 3} {
+		config.Workers = workers
+		all := mustReadEpoch(t, mustLoader(t, set, config), 0, 0)
+		if first == nil {
+			first = all
+		}
+		if !reflect.DeepEqual(all, first) {
+			t.Errorf("%d workers give other batches", workers)
+		}
+	}
+	bag := 0
+	for _, b := range first {
+		for n := range b.N {
+			clip := order[bag]
+			if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] || frames != raggedFrames[clip] {
+				t.Errorf("bag %d is %s with %d frames, want %s with %d", bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
 			}
-			config := clipConfig()
-			config.Size, config.Shuffle, config.Flip = 16, false, false
-			set := videoSet(t, writeClips(t, form, raggedFrames...), ids...)
-			var first []batchCopy
-			for _, workers := range []int{1, 3} {
-				config.Workers = workers
-				all := mustReadEpoch(t, mustLoader(t, set, config), 0, 0)
-				if first == nil {
-					first = all
-				}
-				if !reflect.DeepEqual(all, first) {
-					t.Errorf("%d workers give other batches", workers)
-				}
-			}
-			bag := 0
-			for _, b := range first {
-				for n := range b.N {
-					clip := order[bag]
-					if frames := int(b.Offsets[n+1] - b.Offsets[n]); b.IDs[n] != ids[bag] || frames != raggedFrames[clip] {
-						t.Errorf("bag %d is %s with %d frames, want %s with %d", bag, b.IDs[n], frames, ids[bag], raggedFrames[clip])
-					}
-					for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
-						got, want := b.Pixels[int(f)*16*16*3], greyOf(clip, int(f-b.Offsets[n]))
-						if got+1 < want || got > want+1 {
-							t.Errorf("bag %d frame %d has grey %d, want %d", bag, f-b.Offsets[n], got, want)
-						}
-					}
-					bag++
+			for f := b.Offsets[n]; f < b.Offsets[n+1]; f++ {
+				got, want := b.Pixels[int(f)*16*16*3], greyOf(clip, int(f-b.Offsets[n]))
+				if got+1 < want || got > want+1 {
+					t.Errorf("bag %d frame %d has grey %d, want %d", bag, f-b.Offsets[n], got, want)
 				}
 			}
-			if bag != len(ids) {
-				t.Errorf("%d bags, want %d", bag, len(ids))
-			}
-		})
+			bag++
+		}
+	}
+	if bag != len(ids) {
+		t.Errorf("%d bags, want %d", bag, len(ids))
 	}
 }
 
@@ -155,7 +151,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 			[]string{"picture 1", "the index is not of this shard"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := writeClips(t, shard.Shards, raggedFrames...)
+			dir := writeClips(t, raggedFrames...)
 			c.damage(t, dir)
 			ids := []string{"video0", "video1", "video2", "video3", "video4"}
 			config := clipConfig()
@@ -187,7 +183,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 }
 
 func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
-	dir := writeClips(t, shard.Shards, raggedFrames...)
+	dir := writeClips(t, raggedFrames...)
 	table, err := mustOpenClips(t, dir).Table()
 	check(t, err)
 	if err := table.Has("video2"); err != nil {
@@ -249,7 +245,7 @@ func TestClips_TwoOfOneName(t *testing.T) {
 }
 
 func TestClips_ReadOutsideAndCancelled(t *testing.T) {
-	set := videoSet(t, writeClips(t, shard.Shards, 2), "video0")
+	set := videoSet(t, writeClips(t, 2), "video0")
 	for _, place := range [][2]int{{0, 2}, {0, -1}, {1, 0}, {-1, 0}} {
 		if err := set.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])
@@ -268,7 +264,7 @@ func TestClips_ReadOutsideAndCancelled(t *testing.T) {
 }
 
 func TestClips_HoldABoundedNumberOfRecords(t *testing.T) {
-	clips := mustOpenClips(t, writeClips(t, shard.Shards, raggedFrames...))
+	clips := mustOpenClips(t, writeClips(t, raggedFrames...))
 	for clip := range heldRecords {
 		clips.records[-clip-1] = &shard.Record{}
 	}

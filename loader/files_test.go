@@ -15,7 +15,6 @@ import (
 	"unicode/utf16"
 
 	"nmn/loader/picture"
-	"nmn/loader/shard"
 )
 
 func newTestSource(t *testing.T, root string, files ...string) *FileSource {
@@ -157,7 +156,7 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 }
 
 func TestReadEncoded_FramesOfClips(t *testing.T) {
-	set := videoSet(t, writeClips(t, shard.Shards, raggedFrames...), "video2", "video0")
+	set := videoSet(t, writeClips(t, raggedFrames...), "video2", "video0")
 	got, err := ReadEncoded(t.Context(), set.Source, 1, 2, nil)
 	if err != nil || !bytes.Equal(got, greyJPEG(t, 16, 8, greyOf(0, 2))) {
 		t.Errorf("%d bytes, %v", len(got), err)

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"nmn/loader/shard"
 )
 
 // ragged is a stream of clips of different numbers of frames; bag 0 has no caption.
@@ -93,7 +92,7 @@ func TestFrames_OfAStreamAreThoseInMemory(t *testing.T) {
 func TestHold_CountsWithoutCaptions(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{CaptionsPerSample: 5},
 		ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
-	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, shard.Shards, 1, 1)), mustOpenLabels(t, labels),
+	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, 1, 1)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog"))
 	check(t, err)
 	held := mustHold(t, set)
@@ -105,7 +104,7 @@ func TestHold_CountsWithoutCaptions(t *testing.T) {
 func TestClipLabels_TruthIsHeld(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{Truth: true}, ClipLabel{Clip: "in/video0.mp4", Labels: []string{"dog"}},
 		ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
-	set, err := StreamClips("truth", mustOpenClips(t, writeClips(t, shard.Shards, 1, 2)), mustOpenLabels(t, labels),
+	set, err := StreamClips("truth", mustOpenClips(t, writeClips(t, 1, 2)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog", "cat"))
 	check(t, err)
 	held := mustHold(t, set)

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,16 +19,14 @@ import (
 )
 
 // clipFolders are folders of frames with labels for training and for the test, and the settings that all tests have.
-func clipFolders(t *testing.T, form shard.Form) (learned, tested string, common []string) {
+func clipFolders(t *testing.T) (learned, tested string, common []string) {
 	t.Helper()
 	dir := t.TempDir()
 	words := value(scenes.Vocabulary())(t)
 	must(t, words.WriteFile(filepath.Join(dir, run.VocabularyFile)))
 	for split, n := range map[string]int{"train": 12, "test": 5} {
-		kept := shard.DefaultConfig()
-		kept.Form = form
-		if err := scenes.WriteMoving(t.Context(), scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3}, kept,
-			filepath.Join(dir, split)); err != nil {
+		if err := scenes.WriteMoving(t.Context(), scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3},
+			shard.DefaultConfig(), filepath.Join(dir, split)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +58,7 @@ func trainedOnClips(t *testing.T, settings []string) (s *run.Session, dir string
 // a backbone.
 func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	t.Parallel()
-	_, tested, common := clipFolders(t, shard.Shards)
+	_, tested, common := clipFolders(t)
 	weights := withBackbone(t, 1).Net.Backbone
 	for name, more := range map[string][]string{
 		"frames":          nil,
@@ -98,7 +97,7 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 // Features of clips that paths name equal the features of the same clips in a split, by clip and by frame.
 func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
-	_, tested, common := clipFolders(t, shard.Shards)
+	_, tested, common := clipFolders(t)
 	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_size_mil=4"))
 	m := value(s.OpenModel(dir, run.Last))(t)
 	defer m.Close()
@@ -135,16 +134,36 @@ func closeRows(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
 }
 
+// unpackFrames puts the frames of each clip of a folder into a folder of its own, in the place of shards and index.
+func unpackFrames(t *testing.T, dir string) {
+	t.Helper()
+	shards := map[string]bool{shard.IndexName: true}
+	r := value(shard.Open(dir))(t)
+	for record, err := range r.Records() {
+		must(t, err)
+		for i := range record.Frames {
+			data := value(r.ReadFrame(&record, i, nil))(t)
+			must(t, os.MkdirAll(filepath.Join(dir, record.Key), 0o777))
+			must(t, os.WriteFile(filepath.Join(dir, record.Key, fmt.Sprintf("%02d.jpg", i)), data, 0o666))
+		}
+		shards[record.Shard] = true
+	}
+	must(t, r.Close())
+	for name := range shards {
+		must(t, os.Remove(filepath.Join(dir, name)))
+	}
+}
+
 // Folders of pictures are clips, and so is a picture; what cannot be read is named.
 func TestPredict_FoldersOfFrames(t *testing.T) {
 	t.Parallel()
-	_, tested, common := clipFolders(t, shard.Folder)
+	_, tested, common := clipFolders(t)
 	s, dir := trainedOnClips(t, append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true"))
 	m, err := s.OpenModel(dir, run.Last)
 	must(t, err)
 	defer m.Close()
 	indexed := value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
-	must(t, os.Remove(filepath.Join(tested, shard.IndexName)))
+	unpackFrames(t, tested)
 	o := run.DefaultPredictOptions()
 	var skipped []string
 	o.Skipped = func(files []string) { skipped = files }

@@ -19,7 +19,7 @@ func streamed(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
 	dir := t.TempDir()
 	config := scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 3}
-	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10}, dir))
+	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{ShardBytes: 64 << 10}, dir))
 	frames, err := loader.OpenClips(dir)
 	must(t, err)
 	t.Cleanup(func() { check(t, frames.Close()) })

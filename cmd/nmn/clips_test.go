@@ -124,7 +124,7 @@ func TestClips_Refused(t *testing.T) {
 			[]string{"folds", "data.video_level video"}},
 		{with("--set", "data.captions=c.json", "--images", "d"), []string{"data come from one source"}},
 		{[]string{"train", words, "--set", "data.min_count=2"}, []string{"no clip has a label", "--vocab"}},
-		{[]string{"scenes", "--format", "folder", filepath.Join(t.TempDir(), "x")}, []string{"--format belongs to --moving"}},
+		{[]string{"scenes", "--format", "concepts", filepath.Join(t.TempDir(), "x")}, []string{"--format belongs to --moving"}},
 		{[]string{"scenes", "--moving", "--frames", "2", filepath.Join(t.TempDir(), "x")}, []string{"Frames = 2"}},
 		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy"}, []string{"names 1 files", "2 layers"}},
 		{[]string{"extract", dir, "--layer", "fc7,pool5", "--output", "x.npy,x.npy"}, []string{"given twice"}},

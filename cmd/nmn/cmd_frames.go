@@ -36,7 +36,7 @@ type framesCommand struct {
 func newFrames(p *program) *cobra.Command {
 	kept := shard.DefaultConfig()
 	c := framesCommand{config: frames.DefaultConfig(), mib: float64(kept.ShardBytes) / (1 << 20),
-		options: frames.Options{Form: kept.Form, MaxBad: 100}}
+		options: frames.Options{MaxBad: 100}}
 	cmd := &cobra.Command{
 		Use:   "frames [CLIPS...]",
 		Short: "Take frames of video clips for training",
@@ -74,7 +74,6 @@ command: it continues, and finished shards stay valid. Results do not depend on 
 	r.int(&c.config.Threads, "ffmpeg-threads", "use this many `threads` for each decoder")
 	out := under(cmd, "Output")
 	out.directory(&c.options.Output, "output", "write to this `folder`")
-	enum(out, &c.options.Form, "format", "write frames in this `form`", shard.Shards, shard.Folder)
 	out.float(&c.mib, "shard-size", "write shards of about this many `MiB`", "[0.001,1048576]")
 	out.bool(&c.check, "check", "only check the folder against its index")
 	out.bool(&c.rebuild, "rebuild-index", "only rebuild the index of the folder")
@@ -118,7 +117,7 @@ func (c *framesCommand) run(ctx context.Context, p *program, paths []string) err
 	if c.asJSON {
 		return writeJSON(p.out, sum)
 	}
-	p.tellShard(c.shard, "move the files or folders of all shards into one folder, then run nmn frames --rebuild-index")
+	p.tellShard(c.shard, "move the files of all shards into one folder, then run nmn frames --rebuild-index")
 	next, err := nextOfFrames(c.options.Output)
 	if err != nil {
 		return err
@@ -219,7 +218,7 @@ func (c *framesCommand) tellFolder(p *program, found shard.Contents, err error) 
 	case c.asJSON:
 		return writeJSON(p.out, found)
 	}
-	_, err = fmt.Fprintf(p.out, "%s: %s with %s, kept as %s; all match the index\n", found.Folder,
-		text.Count(found.Clips, "clips"), text.Count(found.Frames, "frames"), found.Form)
+	_, err = fmt.Fprintf(p.out, "%s: %s with %s; all match the index\n", found.Folder,
+		text.Count(found.Clips, "clips"), text.Count(found.Frames, "frames"))
 	return err
 }

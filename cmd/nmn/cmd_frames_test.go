@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"image/jpeg"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -57,7 +56,6 @@ func TestFrames_Usage(t *testing.T) {
 		"--workers is -1":     {dir, "--output", dir, "--workers", "-1"},
 		"--check only uses":   {dir, "--output", dir, "--check"},
 		"exclude each other":  {"--output", dir, "--check", "--rebuild-index"},
-		`"zip"`:               {dir, "--output", dir, "--format", "zip"},
 	} {
 		wantUsage(t, call(t, append([]string{"frames"}, args...)...), want)
 	}
@@ -88,20 +86,6 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 	if got := must(t, "frames", "--check", "--output", out); !strings.Contains(got, "3 clips with 9 frames") ||
 		!bytes.Equal(readBytes(t, out, shard.IndexName), index) {
 		t.Errorf("rebuilt: %s", got)
-	}
-}
-
-func TestFrames_FolderOfPictures(t *testing.T) {
-	clips, out := clipFolder(t, 2), filepath.Join(t.TempDir(), "out")
-	list := filepath.Join(clips, "list.txt")
-	write(t, list, "01.y4m\n00.y4m\n")
-	must(t, "frames", "--list", list, "--output", out, "--frames", "2", "--size", "48", "--format", "folder")
-	p, err := jpeg.DecodeConfig(bytes.NewReader(readBytes(t, out, "01%2Ey4m/01.jpg")))
-	if err != nil || p.Width != 48 || p.Height != 32 {
-		t.Errorf("picture of %d×%d, %v", p.Width, p.Height, err)
-	}
-	if got := clipNames(t, out); !slices.Equal(got, []string{"01.y4m", "00.y4m"}) {
-		t.Errorf("clips %q, want the order of the list", got)
 	}
 }
 

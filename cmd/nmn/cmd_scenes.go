@@ -23,7 +23,7 @@ type scenesCommand struct {
 	scenes scenes.Config
 	moving bool
 	frames int
-	form   shard.Form
+	form   clipForm
 	flips  dataset.FlipLevel
 	noise  inject.Plan
 	asJSON bool
@@ -31,7 +31,7 @@ type scenesCommand struct {
 
 func newScenes(p *program) *cobra.Command {
 	c := scenesCommand{scenes: scenes.Config{Split: "train", N: 200, Seed: 1}, frames: run.MovingFrames,
-		form: shard.Shards, noise: inject.Plan{Kind: inject.Uniform}}
+		form: pictured, noise: inject.Plan{Kind: inject.Uniform}}
 	cmd := &cobra.Command{
 		Use:   "scenes DIR",
 		Short: "Write the built-in pictures or clips to a folder",
@@ -67,7 +67,7 @@ the true concepts of each frame, and truth.csv the rows of each clip, to try nmn
 	enum(data, &c.noise.Kind, "kind", "replace captions in this `way`", inject.CaptionKinds()...)
 	data.int(&c.frames, "frames", "draw this many `frames` for each clip")
 	out := under(cmd, "Output")
-	enum(out, &c.form, "format", "write clips in this `form`", shard.Shards, shard.Folder, concepts)
+	enum(out, &c.form, "format", "write clips in this `form`", pictured, concepts)
 	data.needs("replace-captions", "kind")
 	data.needs("moving", "frames", "format")
 	data.excludes("moving", "flips", "replace-captions")
@@ -154,8 +154,13 @@ func (c *scenesCommand) replaced() (*inject.Injection, error) {
 	return noise, nil
 }
 
-// concepts is the form of clips without frames, for captioners.
-const concepts shard.Form = "concepts"
+// clipForm is how clips are written: frames, or what they show, for captioners.
+type clipForm string
+
+const (
+	pictured clipForm = "shards"
+	concepts clipForm = "concepts"
+)
 
 // clips writes clips, and returns the path of their folder or captions.
 func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
@@ -173,9 +178,7 @@ func (c *scenesCommand) clips(ctx context.Context, dir string) (string, error) {
 		}
 		return filepath.Join(dir, captioner.CaptionsFile), err
 	}
-	frames := shard.DefaultConfig()
-	frames.Form = c.form
-	return dir, scenes.WriteMoving(ctx, config, frames, dir)
+	return dir, scenes.WriteMoving(ctx, config, shard.DefaultConfig(), dir)
 }
 
 // refuseFilled refuses a folder that is not empty, because a written file could replace a file of the user.

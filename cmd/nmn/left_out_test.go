@@ -27,11 +27,6 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	case "manifest", "backbone":
 		must(t, "scenes", dir, "--number", "40", "--flips", "0.2:0.1")
 		args = []string{"--set", "data.manifest=" + at("pictures.csv")}
-	case "clips":
-		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3", "--format", "folder")
-		args = []string{"--set", "data.clips=" + dir, "--vocab", at("vocabulary.txt"), "--mil"}
-		files = []string{at("moving-train-000003/01.jpg"), at("moving-train-000007/00.jpg"), at("moving-train-000009/02.jpg")}
-		whole = ""
 	case "shards":
 		must(t, "scenes", dir, "--moving", "--number", "20", "--frames", "3")
 		spoilFrames(t, dir, 3, 7, 9)

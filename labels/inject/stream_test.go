@@ -22,7 +22,7 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 	labels ...loader.ClipLabel) *loader.Set {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := shard.Create(dir, shard.Config{Form: shard.Shards, ShardBytes: 64 << 10})
+	w, err := shard.Create(dir, shard.Config{ShardBytes: 64 << 10})
 	must(t, err)
 	defer w.Close()
 	for i, n := range frames {

@@ -72,7 +72,7 @@ func (d *Splits) readRows(ctx context.Context, path, images string, o manifest.O
 		}
 		return nil, nil, whereItStarted(err, path)
 	}
-	return m, nil, framesOfRows(ctx, m)
+	return m, nil, refuseVideos(m)
 }
 
 // problems is the file in which nmn frames notes clips that it left out.
@@ -164,75 +164,30 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 		"(`data.max_bad_samples`)", missing, len(all), first, why)
 }
 
-// framesOfRows puts frames in the place of rows that name a folder of pictures, by the name of a clip. Rows that name
-// videos are a *VideoError.
-func framesOfRows(ctx context.Context, m *manifest.Manifest) error {
-	named := func(row manifest.Row) bool { return len(row.Files) == 1 && !picture.IsName(row.Files[0]) }
-	if m.Rows[0].Line == 0 || !slices.ContainsFunc(m.Rows, named) { // or no lines of a file
-		return nil
-	}
-	if _, err := os.Stat(m.Folder); err != nil {
-		return fmt.Errorf("%s: cannot look for its clips: %w", m.File, err)
-	}
-	folder, err := scanClips(ctx, m.Folder)
-	if err != nil {
-		return fmt.Errorf("%s: cannot look for its clips in %s: %w", m.File, m.Folder, err)
-	}
+// refuseVideos is a *VideoError if rows name videos, by the names or by how the files start.
+func refuseVideos(m *manifest.Manifest) error {
 	for i := range m.Rows {
 		row := &m.Rows[i]
-		if !named(*row) {
+		file := row.Files[0]
+		if row.Line == 0 || len(row.Files) > 1 || !isVideo(loader.PathIn(m.Folder, file)) { // rows are lines of a file
 			continue
 		}
-		at, err := folder.names.Find(row.Files[0])
-		if err != nil {
-			return loader.Unusable(fmt.Errorf("%s, %s: %w", m.File, row.At(), err))
+		if _, err := os.Stat(m.Folder); err != nil {
+			return fmt.Errorf("%s: cannot look for its clips: %w", m.File, err)
 		}
-		if at >= 0 {
-			row.Files = folder.frames[folder.names.Name(at)]
-			continue
+		clips := m.Folder
+		if below := commonFolder(m); loader.IsFolder(filepath.Join(clips, below)) {
+			clips = filepath.Join(clips, below)
 		}
-		switch at, err := folder.videos.Find(row.Files[0]); {
-		case err != nil: // it has several names
-			return folder.video(m, row, row.Files[0])
-		case at >= 0:
-			return folder.video(m, row, folder.videos.Name(at))
-		}
+		return &VideoError{Where: m.File + ", " + row.At(), Video: file, Format: videoFormat(loader.PathIn(m.Folder, file)),
+			Clips: clips, Frames: framesBeside(clips), Table: true}
 	}
 	return nil
 }
 
-// clipFolder lists the names in a folder that rows may use for a clip.
-type clipFolder struct {
-	folder string
-	names  loader.ClipNames    // folders that have pictures
-	frames map[string][]string // frames of each by its name, sorted
-	videos loader.ClipNames
-}
-
-// scanClips looks for folders of pictures and for videos below a folder.
-func scanClips(ctx context.Context, folder string) (*clipFolder, error) {
-	c := &clipFolder{folder: folder, frames: map[string][]string{}}
-	err := loader.WalkFolder(ctx, folder, func(file string, entry fs.DirEntry) error {
-		switch {
-		case entry.IsDir():
-		case picture.IsName(file) && slashed.Dir(file) != ".":
-			dir := slashed.Dir(file)
-			if c.frames[dir] == nil {
-				c.names.Add(dir)
-			}
-			c.frames[dir] = append(c.frames[dir], file)
-		case isVideo(folder, file, entry):
-			c.videos.Add(file)
-		}
-		return nil
-	})
-	return c, err
-}
-
 // isVideo reports whether a file is a video, by its name; one without an ending by how it starts.
-func isVideo(folder, file string, entry fs.DirEntry) bool {
-	return picture.IsVideoName(file) || entry.Type().IsRegular() && slashed.Ext(file) == "" &&
-		videoFormat(filepath.Join(folder, filepath.FromSlash(file))) != ""
+func isVideo(file string) bool {
+	return picture.IsVideoName(file) || filepath.Ext(file) == "" && videoFormat(file) != ""
 }
 
 // videoFormat is the format of a video by how its file starts; empty if it is none or cannot be read.
@@ -245,17 +200,6 @@ func videoFormat(path string) string {
 	start := make([]byte, 64)
 	n, _ := io.ReadFull(f, start) // a file may be shorter
 	return picture.VideoFormat(start[:n])
-}
-
-// video returns an error for a row that names a video, with the fix.
-func (c *clipFolder) video(m *manifest.Manifest, row *manifest.Row, file string) *VideoError {
-	clips := c.folder
-	if below := commonFolder(m); loader.IsFolder(filepath.Join(clips, below)) {
-		clips = filepath.Join(clips, below)
-	}
-	return &VideoError{Where: m.File + ", " + row.At(), Video: row.Files[0],
-		Format: videoFormat(filepath.Join(c.folder, filepath.FromSlash(file))), Clips: clips, Frames: framesBeside(clips),
-		Table: true}
 }
 
 // commonFolder returns the folder below the manifest's folder that all of its rows name.
@@ -278,19 +222,30 @@ func framesBeside(clips string) string {
 	return filepath.Clean(clips) + "-frames"
 }
 
-// videosIn is a *VideoError if a folder has videos; nil if it has none, or is no folder.
+// videosIn is a *VideoError if a folder has videos and no pictures; nil if it has none, or is no folder.
 func videosIn(ctx context.Context, path string) error {
 	if !loader.IsFolder(path) {
 		return nil
 	}
-	c, err := scanClips(ctx, path)
-	if err != nil || c.videos.Len() == 0 || len(c.frames) > 0 {
+	var videos []string
+	pictures, labelled := false, false
+	err := loader.WalkFolder(ctx, path, func(file string, entry fs.DirEntry) error {
+		switch {
+		case entry.IsDir():
+		case picture.IsName(file):
+			pictures = true
+		case isVideo(filepath.Join(path, filepath.FromSlash(file))):
+			videos, labelled = append(videos, file), labelled || strings.Contains(file, "/")
+		}
+		return nil
+	})
+	if err != nil || len(videos) == 0 || pictures {
 		return nil
 	}
-	file := c.videos.Name(0)
-	if !slices.ContainsFunc(c.videos.Names(), func(name string) bool { return strings.Contains(name, "/") }) {
+	file := videos[0]
+	if !labelled {
 		return loader.Unusable(fmt.Errorf("%s has %d videos, first %q, but no labels: want a table with a row for each "+
-			"clip, such as %s, or a folder for each label with its videos in it", path, c.videos.Len(), loader.Excerpt(file),
+			"clip, such as %s, or a folder for each label with its videos in it", path, len(videos), loader.Excerpt(file),
 			exampleTable(file)))
 	}
 	return &VideoError{Where: path, Video: file, Format: videoFormat(filepath.Join(path, filepath.FromSlash(file))),

@@ -24,10 +24,10 @@ func smallJPEG(t *testing.T) []byte {
 }
 
 // framesOfClips is a folder of frames of clips: as many of each as the place of the clip, from 1.
-func framesOfClips(t *testing.T, form shard.Form, names ...string) string {
+func framesOfClips(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
-	w, err := shard.Create(dir, shard.Config{Form: form, ShardBytes: 1 << 20, Settings: []byte(`{"frames":5,"size":8}`)})
+	w, err := shard.Create(dir, shard.Config{ShardBytes: 1 << 20, Settings: []byte(`{"frames":5,"size":8}`)})
 	check(t, err)
 	defer w.Close()
 	for i, name := range names {
@@ -87,60 +87,48 @@ func clipsOf(t *testing.T, c *Config) (rows []string) {
 // Every form that a table of pictures has is one of clips, whose frames are found by name.
 func TestOpen_TablesOfClipsInEveryForm(t *testing.T) {
 	want := []string{"2 cat+dog", "1 dog", "3 cat"}
-	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
-		frames := framesOfClips(t, form, "in/a.mp4", "in/b.mkv", "in/c.webm")
-		plain := t.TempDir() // a folder that nmn frames has not written
-		for i, name := range []string{"a", "b", "c"} {
-			for frame := range i + 1 {
-				fileOf(t, plain, fmt.Sprintf("in/%s/%d.jpg", name, frame), string(smallJPEG(t)))
-			}
+	frames := framesOfClips(t, "in/a.mp4", "in/b.mkv", "in/c.webm")
+	for name, table := range map[string]string{
+		"list.csv":       "clip,labels\nin/b.mkv,dog;cat\nin/a.mp4,dog\nin/c.webm,cat\n",
+		"commas.csv":     "video,tags\nb,\"cat,dog\"\na,dog\nc,cat\n",
+		"indicators.csv": "path,cat,dog\nb.mkv,1,1\na,0,1\nc,1,0\n",
+		"ids.csv":        "id,labels\nb,dog;cat\na,dog\nc,cat\n",
+		"json.csv":       "clip,labels\nb,\"[\"\"dog\"\", \"\"cat\"\"]\"\na,\"[\"\"dog\"\"]\"\nc,\"[\"\"cat\"\"]\"\n",
+		"lines.jsonl": `{"path":"b.mkv","labels":["dog","cat"]}` + "\n" + `{"path":"a","labels":["dog"]}` + "\n" +
+			`{"path":"c","labels":["cat"]}` + "\n",
+	} {
+		table := fileOf(t, t.TempDir(), name, table)
+		c := tableConfig(table, frames)
+		if name == "commas.csv" {
+			c.LabelForm = manifest.FormCommas // three rows are too few to see it
 		}
-		for name, table := range map[string]string{
-			"list.csv":       "clip,labels\nin/b.mkv,dog;cat\nin/a.mp4,dog\nin/c.webm,cat\n",
-			"commas.csv":     "video,tags\nb,\"cat,dog\"\na,dog\nc,cat\n",
-			"indicators.csv": "path,cat,dog\nb.mkv,1,1\na,0,1\nc,1,0\n",
-			"ids.csv":        "id,labels\nb,dog;cat\na,dog\nc,cat\n",
-			"json.csv":       "clip,labels\nb,\"[\"\"dog\"\", \"\"cat\"\"]\"\na,\"[\"\"dog\"\"]\"\nc,\"[\"\"cat\"\"]\"\n",
-			"lines.jsonl": `{"path":"b.mkv","labels":["dog","cat"]}` + "\n" + `{"path":"a","labels":["dog"]}` + "\n" +
-				`{"path":"c","labels":["cat"]}` + "\n",
-		} {
-			table := fileOf(t, t.TempDir(), name, table)
-			for _, images := range []string{frames, plain} {
-				c := tableConfig(table, images)
-				if name == "commas.csv" {
-					c.LabelForm = manifest.FormCommas // three rows are too few to see it
-				}
-				if got := clipsOf(t, c); !slices.Equal(got, want) {
-					t.Errorf("%s, frames in %s: %q, want %q", name, images, got, want)
-				}
-			}
+		if got := clipsOf(t, c); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		numbers := tableConfig(fileOf(t, t.TempDir(), "numbers.csv", "clip,label\nb,2\na,0\nc,1\n"), frames)
-		if got := clipsOf(t, numbers); !slices.Equal(got, []string{"2 2", "1 0", "3 1"}) {
-			t.Errorf("numbers of classes: %q", got)
-		}
-		splits := tableConfig(fileOf(t, t.TempDir(), "s.csv", "clip,labels,split\nb,dog,train\na,dog,test\nc,cat,train\n"),
-			frames)
-		if got := clipsOf(t, splits); !slices.Equal(got, []string{"2 dog", "3 cat"}) {
-			t.Errorf("with a column split: %q", got)
-		}
+	}
+	numbers := tableConfig(fileOf(t, t.TempDir(), "numbers.csv", "clip,label\nb,2\na,0\nc,1\n"), frames)
+	if got := clipsOf(t, numbers); !slices.Equal(got, []string{"2 2", "1 0", "3 1"}) {
+		t.Errorf("numbers of classes: %q", got)
+	}
+	splits := tableConfig(fileOf(t, t.TempDir(), "s.csv", "clip,labels,split\nb,dog,train\na,dog,test\nc,cat,train\n"),
+		frames)
+	if got := clipsOf(t, splits); !slices.Equal(got, []string{"2 dog", "3 cat"}) {
+		t.Errorf("with a column split: %q", got)
 	}
 }
 
 func TestOpen_FoldersOfClipsAreLabels(t *testing.T) {
-	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
-		frames := framesOfClips(t, form, "cat/1.mp4", "dog/1.mp4", "dog/2.mkv")
-		if found, err := Recognise(t.Context(), frames, ""); err != nil || found.Kind != Manifest {
-			t.Errorf("recognised as %+v, %v", found, err)
-		}
-		want := []string{"1 cat", "2 dog", "3 dog"}
-		for _, c := range []*Config{tableConfig(frames, ""), tableConfig("", frames)} {
-			if got := clipsOf(t, c); !slices.Equal(got, want) {
-				t.Errorf("%q, want %q", got, want)
-			}
+	frames := framesOfClips(t, "cat/1.mp4", "dog/1.mp4", "dog/2.mkv")
+	if found, err := Recognise(t.Context(), frames, ""); err != nil || found.Kind != Manifest {
+		t.Errorf("recognised as %+v, %v", found, err)
+	}
+	want := []string{"1 cat", "2 dog", "3 dog"}
+	for _, c := range []*Config{tableConfig(frames, ""), tableConfig("", frames)} {
+		if got := clipsOf(t, c); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	frames := framesOfClips(t, shard.Shards, "test/cat/1.mp4", "train/dog/1.mp4", "train/dog/2.mkv")
+	frames = framesOfClips(t, "test/cat/1.mp4", "train/dog/1.mp4", "train/dog/2.mkv")
 	if got := clipsOf(t, tableConfig(frames, "")); !slices.Equal(got, []string{"2 dog", "3 dog"}) {
 		t.Errorf("below splits: %q", got)
 	}
@@ -148,7 +136,7 @@ func TestOpen_FoldersOfClipsAreLabels(t *testing.T) {
 
 // Correcting labels reads the table again.
 func TestReadManifest_OfClips(t *testing.T) {
-	frames := framesOfClips(t, shard.Shards, "a.mp4", "b.mp4")
+	frames := framesOfClips(t, "a.mp4", "b.mp4")
 	c := tableConfig(fileOf(t, t.TempDir(), "t.csv", "clip,labels\nb,dog\na,cat\n"), frames)
 	m, err := ReadManifest(t.Context(), c, Options{})
 	if err != nil || m.Folder != frames || m.Form != manifest.FormSingle || m.Rows[0].ID != "b" {
@@ -157,7 +145,7 @@ func TestReadManifest_OfClips(t *testing.T) {
 }
 
 func TestOpen_ClipsThatAreNotThere(t *testing.T) {
-	frames := framesOfClips(t, shard.Shards, "x/a.mp4", "x/b.mp4", "y/a.mp4")
+	frames := framesOfClips(t, "x/a.mp4", "x/b.mp4", "y/a.mp4")
 	for content, want := range map[string][]string{
 		"clip,labels\nb,dog\nc,cat\n":     {"1 of 2 rows without frames", "t.csv, line 3", `"c"`, "`data.max_bad_samples`"},
 		"clip,labels\nb,dog\na,cat\n":     {"line 3", "several clips", `"x/a.mp4" and "y/a.mp4"`},
@@ -172,7 +160,7 @@ func TestOpen_ClipsThatAreNotThere(t *testing.T) {
 	if got := clipsOf(t, some); !slices.Equal(got, []string{"2 dog", "3 dog"}) {
 		t.Errorf("one that may be left out: %q", got)
 	}
-	flat := framesOfClips(t, shard.Shards, "a.mp4")
+	flat := framesOfClips(t, "a.mp4")
 	refuseData(t, "clips without labels", tableConfig(flat, ""), `"a.mp4,dog;grass"`, loader.ClipLabelsExample)
 	own := DefaultConfig()
 	own.Set, own.Clips = Clips, flat
@@ -191,7 +179,6 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	}{
 		"beside":       {[]string{"a.mkv", "b.mkv"}, "clip,labels\na.mkv,dog\nb.mkv,cat\n", "a.mkv", ""},
 		"below":        {[]string{"v/a.mkv", "v/b.mkv"}, "path,labels\nv/a.mkv,dog\nv/b.mkv,cat\n", "v/a.mkv", "v"},
-		"by name":      {[]string{"v/a.mkv", "v/b.mkv"}, "id,labels\na,dog\nb,cat\n", "a", ""},
 		"by bytes":     {[]string{"v/one", "v/two"}, "path,labels\nv/one,dog\nv/two,cat\n", "v/one", "v"},
 		"label tree":   {[]string{"dog/a.mkv", "cat/b.MKV"}, "", "cat/b.MKV", ""},
 		"some of many": {[]string{"v/a.mkv", "w/b.mkv"}, "path,labels\nv/a.mkv,dog\nw/b.mkv,cat\n", "v/a.mkv", ""},

@@ -110,11 +110,9 @@ func (d *Splits) readFolder(key, folder string, files []string) {
 	}
 }
 
-// readFrames takes in the index of a folder of frames by content, and its shards or pictures.
+// readFrames takes in the index of a folder of frames by content, and its shards.
 func (d *Splits) readFrames(key, folder string) {
 	d.readFile(key+"."+shard.IndexName, filepath.Join(folder, shard.IndexName))
-	for _, pattern := range []string{"[^.]*.tar", "[^.]*/*.jpg"} { // hidden ones are being written
-		files, _ := fs.Glob(os.DirFS(folder), pattern) // fails for a bad pattern alone
-		d.readFolder(key, folder, files)
-	}
+	files, _ := fs.Glob(os.DirFS(folder), "[^.]*.tar") // hidden ones are being written
+	d.readFolder(key, folder, files)
 }

@@ -18,7 +18,6 @@ import (
 // Options say where frames go and what may happen on the way.
 type Options struct {
 	Output     string // folder
-	Form       shard.Form
 	ShardBytes int64
 	FirstShard int // number of the first shard of a new folder
 	Workers    int // clips that are decoded at once
@@ -72,7 +71,7 @@ func Make(ctx context.Context, f *FFmpeg, c Config, sources []Source, o Options)
 	}
 	defer func() { err = errors.Join(err, m.problems.Close()) }()
 	err = m.all(ctx, left, func(ctx context.Context, s Source) (*Clip, error) {
-		if err := shard.CheckName(s.Name, o.Form); err != nil {
+		if err := shard.CheckName(s.Name); err != nil {
 			return nil, fault.As(ErrClip, err)
 		}
 		return f.Extract(ctx, s, c)
@@ -91,7 +90,7 @@ func openOutput(c Config, o Options) (*shard.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := shard.Config{Form: o.Form, ShardBytes: o.ShardBytes, First: o.FirstShard, Settings: settings}
+	form := shard.Config{ShardBytes: o.ShardBytes, First: o.FirstShard, Settings: settings}
 	if problems := filepath.Join(o.Output, ProblemsName); durable.Exists(problems) &&
 		!durable.Exists(filepath.Join(o.Output, shard.IndexName)) {
 		return nil, setting.Errorf("frames.output", "frames: %s would be overwritten, and there are no frames next to it: "+

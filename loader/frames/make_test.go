@@ -36,7 +36,7 @@ func folder(t *testing.T, n int, empty ...int) []Source {
 }
 
 func options(dir string) Options {
-	return Options{Output: dir, Form: shard.Shards, ShardBytes: 20_000, Workers: 3, MaxBad: 2}
+	return Options{Output: dir, ShardBytes: 20_000, Workers: 3, MaxBad: 2}
 }
 
 func tree(t *testing.T, dir string) map[string]string {
@@ -68,31 +68,29 @@ func sameTree(t *testing.T, what string, got, want map[string]string) {
 func TestMake_SameBytesWhateverTheWorkers(t *testing.T) {
 	f := fake(t, "honest")
 	sources := folder(t, 11, 4, 7)
-	for _, form := range []shard.Form{shard.Shards, shard.Folder} {
-		var want map[string]string
-		for _, workers := range []int{1, 4} {
-			o := options(filepath.Join(t.TempDir(), "out"))
-			o.Workers, o.Form = workers, form
-			var last Progress
-			o.Notify = func(p Progress) { last = p }
-			sum, err := Make(t.Context(), f, config(3), sources, o)
-			check(t, err)
-			if sum.Clips != 9 || sum.LeftOut != 2 || sum.Frames != 27 || last != (Progress{11, 11, 0, 2}) {
-				t.Errorf("%+v, %+v", sum, last)
-			}
-			r, err := shard.Open(o.Output)
-			check(t, err)
-			check(t, r.Check(t.Context()))
-			check(t, r.Close())
-			got := tree(t, o.Output)
-			if want == nil {
-				want = got
-			}
-			sameTree(t, fmt.Sprintf("%s, %d workers", form, workers), got, want)
-			if text := got[ProblemsName]; strings.Count(text, "the file is empty") != 2 ||
-				!strings.Contains(text, `"clip":"1/04.mp4","kept":false`) {
-				t.Errorf("problems: %s", text)
-			}
+	var want map[string]string
+	for _, workers := range []int{1, 4} {
+		o := options(filepath.Join(t.TempDir(), "out"))
+		o.Workers = workers
+		var last Progress
+		o.Notify = func(p Progress) { last = p }
+		sum, err := Make(t.Context(), f, config(3), sources, o)
+		check(t, err)
+		if sum.Clips != 9 || sum.LeftOut != 2 || sum.Frames != 27 || last != (Progress{11, 11, 0, 2}) {
+			t.Errorf("%+v, %+v", sum, last)
+		}
+		r, err := shard.Open(o.Output)
+		check(t, err)
+		check(t, r.Check(t.Context()))
+		check(t, r.Close())
+		got := tree(t, o.Output)
+		if want == nil {
+			want = got
+		}
+		sameTree(t, fmt.Sprintf("%d workers", workers), got, want)
+		if text := got[ProblemsName]; strings.Count(text, "the file is empty") != 2 ||
+			!strings.Contains(text, `"clip":"1/04.mp4","kept":false`) {
+			t.Errorf("problems: %s", text)
 		}
 	}
 }
@@ -200,15 +198,14 @@ func TestMake_TellsOfComplaints(t *testing.T) {
 func TestMake_OddNames(t *testing.T) {
 	f, good := fake(t, "honest"), some(t)
 	bad := Source{Name: "caf\xe9.mp4", Path: good.Path}
-	long := Source{Name: strings.Repeat("ä", 100) + ".mp4", Path: good.Path}
+	long := Source{Name: strings.Repeat("ä", 2100) + ".mp4", Path: good.Path}
 	o := options(filepath.Join(t.TempDir(), "out"))
-	o.Form = shard.Folder
 	for range 2 {
 		sum, err := Make(t.Context(), f, config(3), []Source{bad, long, good}, o)
 		check(t, err)
 		text := tree(t, o.Output)[ProblemsName]
 		if sum.Clips != 1 || sum.LeftOut != 2 || strings.Count(text, "\n") != 2 ||
-			!strings.Contains(text, "rename it") || !strings.Contains(text, "shards have no such limit") {
+			!strings.Contains(text, "rename it") || !strings.Contains(text, "has 4204 bytes") {
 			t.Errorf("%+v: %s", sum, text)
 		}
 	}

@@ -17,8 +17,7 @@ import (
 // ErrSettings is wrapped by the error of Append if the frames were made with other settings.
 var ErrSettings = errors.New("the frames there were made with other settings")
 
-// Append continues a folder that Create has begun, of the same form and with the same settings; if there is
-// none, it begins one. It first repairs what a killed process left: temporary files and an incomplete line
+// Append continues a folder that Create has begun with the same settings; if there is none, it begins one. It first repairs what a killed process left: temporary files and an incomplete line
 // are removed, and shards missing from the index are added to it.
 func Append(dir string, c Config) (*Writer, error) {
 	if err := c.Validate(); err != nil {
@@ -101,9 +100,7 @@ func (w *Writer) scan() (indexState, error) {
 		if err != nil {
 			return state, err
 		}
-		if w.config.Form == Folder {
-			state.whole = s.next
-		} else if r.Shard != state.last {
+		if r.Shard != state.last {
 			if state.last != "" {
 				state.names = append(state.names, state.last)
 			}
@@ -113,11 +110,7 @@ func (w *Writer) scan() (indexState, error) {
 }
 
 func (w *Writer) sameAs(h Header) error {
-	if h.Form != w.config.Form {
-		return fmt.Errorf("shard: %s: %w: they are kept as %s, not as %s; ask for the same, or name another folder",
-			w.dir, ErrSettings, h.Form, w.config.Form)
-	}
-	want, err := newHeader(w.config.Form, w.config.Settings)
+	want, err := newHeader(w.config.Settings)
 	if err == nil && !bytes.Equal(h.Settings, want.Settings) {
 		err = fmt.Errorf("shard: %s: %w: %s, not %s; ask for the same, or name another folder",
 			w.dir, ErrSettings, h.Settings, want.Settings)
@@ -196,12 +189,10 @@ func removeAside(dir string) error {
 	}
 	for _, e := range entries {
 		target, is := durable.Target(e.Name())
-		leftover := is && (isShard(target) || target == IndexName || target == offsetsName) ||
-			strings.HasPrefix(e.Name(), asideMark)
-		if !leftover {
+		if !is || !isShard(target) && target != IndexName && target != offsetsName {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
 			return fmt.Errorf("shard: %w", err)
 		}
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // Check reads the whole index and all shards except for the pictures themselves, and compares them: the clips
-// of the index must be the clips of the shards, in that order and at those bytes, none twice. In a frame
-// folder it compares each line with the clip's folder. It needs 16 bytes for each clip, and more for the
-// table around them.
+// of the index must be the clips of the shards, in that order and at those bytes, none twice. It needs 16 bytes for
+// each clip, and more for the table around them.
 func (r *Reader) Check(ctx context.Context) error {
 	if _, err := r.index.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("shard: %w", err)
@@ -21,12 +20,7 @@ func (r *Reader) Check(ctx context.Context) error {
 		return err
 	}
 	c := checking{ctx: ctx, reader: r, index: s, seen: seenClips{}}
-	if r.header.Form == Folder {
-		err = c.folders()
-	} else {
-		err = c.shards()
-	}
-	if err != nil {
+	if err := c.shards(); err != nil {
 		return err
 	}
 	if n := len(c.seen); n != r.Len() {
@@ -64,7 +58,7 @@ func (c *checking) next() (Record, error) {
 
 // shards goes through shards and index side by side.
 func (c *checking) shards() error {
-	err := walkAll(c.reader.dir, Shards, func(there Record) error {
+	err := walkAll(c.reader.dir, func(there Record) error {
 		r, err := c.next()
 		if err == io.EOF {
 			return c.index.wrap(faultf("the index ends before the clip %.200q of %s", there.Clip, there.Shard))
@@ -89,26 +83,6 @@ func (c *checking) shards() error {
 	return err
 }
 
-// folders holds each line to the folder of its clip.
-func (c *checking) folders() error {
-	for {
-		r, err := c.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		there, err := readFolder(c.reader.root, r.Key)
-		if err != nil {
-			return err
-		}
-		if !r.Equal(&there) {
-			return c.index.wrap(faultf("%s/%s describes the clip %.200q differently", r.Key, clipName, r.Clip))
-		}
-	}
-}
-
 // seenClips finds clips that come twice.
 type seenClips map[[16]byte]struct{}
 
@@ -125,7 +99,6 @@ func (s seenClips) add(r *Record) error {
 // Contents describes the content of a folder of frames.
 type Contents struct {
 	Folder string `json:"output"`
-	Form   Form   `json:"form"`
 	Clips  int    `json:"clips"`
 	Frames int    `json:"frames"`
 }
@@ -157,7 +130,7 @@ func RebuildFolder(dir string) (c Contents, err error) {
 }
 
 func (r *Reader) contents(dir string) (Contents, error) {
-	c := Contents{Folder: dir, Form: r.Header().Form, Clips: r.Len()}
+	c := Contents{Folder: dir, Clips: r.Len()}
 	for record, err := range r.Records() {
 		if err != nil {
 			return c, err

@@ -1,9 +1,8 @@
-// Package shard stores frames of video clips in files for training: WebDataset tar shards, or a folder of
-// pictures, and next to them an index with the location of each frame.
+// Package shard stores frames of video clips in files for training: WebDataset tar shards, and next to them an index
+// with the location of each frame.
 //
 // A folder of shards holds frames-000000.tar, frames-000001.tar and so on. The members of one clip are
 // adjacent and share a key: KEY.00.jpg, KEY.01.jpg, ..., KEY.json. The last one describes the clip (Record).
-// A frame folder holds KEY/00.jpg, KEY/01.jpg, ..., KEY/clip.json instead.
 //
 // index.jsonl, the index, has a line of JSON for the folder (Header), then one for each clip in the order of
 // the shards. index.offsets, next to it, has the start of each of these lines: 16 bytes of head, then 8 bytes

@@ -14,35 +14,26 @@ import (
 // Each damage must be found, by the whole check or by reading, with an error that names the file.
 func TestCheck_FindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
-		form   Form
 		damage damage
 		want   string
 	}{
-		"a shard cut in a picture": {Shards, cutTo("frames-000001.tar", 9000), "frames-000001.tar"},
-		"a shard without its end": {Shards,
-			func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
-		"a shard is missing": {Shards, without("frames-000001.tar"), IndexName + ", line"},
-		"a shard too many":   {Shards, copied("frames-000000.tar", "frames-000099.tar"), "frames-000099.tar"},
-		"shards change places": {Shards, func(t *testing.T, dir string) {
+		"a shard cut in a picture": {cutTo("frames-000001.tar", 9000), "frames-000001.tar"},
+		"a shard without its end":  {func(t *testing.T, dir string) { cutTail(t, dir, "frames-000000.tar", 1024) }, "zeros"},
+		"a shard is missing":       {without("frames-000001.tar"), IndexName + ", line"},
+		"a shard too many":         {copied("frames-000000.tar", "frames-000099.tar"), "frames-000099.tar"},
+		"shards change places": {func(t *testing.T, dir string) {
 			copied("frames-000000.tar", "aside")(t, dir)
 			copied("frames-000001.tar", "frames-000000.tar")(t, dir)
 			check(t, os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "frames-000001.tar")))
 		}, IndexName + ", line 2"},
-		"a member has another size": {Shards, replaced("frames-000000.tar", `"size":700`, `"size":701`), "gives 701"},
-		"an offset off by a block": {Shards,
-			func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
-		"a line is missing": {Shards, lines(func(all [][]byte) [][]byte { return slices.Delete(all, 2, 3) }),
+		"a member has another size": {replaced("frames-000000.tar", `"size":700`, `"size":701`), "gives 701"},
+		"an offset off by a block":  {func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
+		"a line is missing": {lines(func(all [][]byte) [][]byte { return slices.Delete(all, 2, 3) }),
 			IndexName + ", line 3"},
-		"a line is cut": {Shards, func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
-		"a clip twice": {Folder, lines(func(all [][]byte) [][]byte { return slices.Insert(all, 1, all[1]) }),
-			"is there twice"},
-		"a picture is cut":     {Folder, cutTo("z/00.jpg", 3), "z/00.jpg"},
-		"a picture is missing": {Folder, without("z/00.jpg"), "z/00.jpg"},
-		"a clip is missing":    {Folder, without("z"), "z/clip.json"},
-		"another clip's name":  {Folder, replaced("z/clip.json", `"z"`, `"y"`), "z/clip.json"},
+		"a line is cut": {func(t *testing.T, dir string) { cutTail(t, dir, IndexName, 7) }, "cut short"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := write(t, c.form)
+			dir := write(t)
 			c.damage(t, dir)
 			r, err := Open(dir)
 			if err == nil {
@@ -60,23 +51,19 @@ func TestCheck_FindsDamage(t *testing.T) {
 // Damage that Check finds ahead, reading finds when it gets there.
 func TestReadFrame_FindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
-		form   Form
 		damage damage
 	}{
-		"cut in the middle": {Shards, cutTo("frames-000000.tar", 600)},
-		"cut to nothing":    {Shards, cutTo("frames-000000.tar", 0)},
-		"missing":           {Shards, without("frames-000000.tar")},
-		"of another run":    {Shards, copied("frames-000001.tar", "frames-000000.tar")},
-		"a folder": {Shards, func(t *testing.T, dir string) {
+		"cut in the middle": {cutTo("frames-000000.tar", 600)},
+		"cut to nothing":    {cutTo("frames-000000.tar", 0)},
+		"missing":           {without("frames-000000.tar")},
+		"of another run":    {copied("frames-000001.tar", "frames-000000.tar")},
+		"a folder": {func(t *testing.T, dir string) {
 			without("frames-000000.tar")(t, dir)
 			check(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
 		}},
-		"picture cut":     {Folder, cutTo(Key(names[0])+"/02.jpg", 3)},
-		"picture grown":   {Folder, cutTo(Key(names[0])+"/02.jpg", 9999)},
-		"picture missing": {Folder, without(Key(names[0]) + "/02.jpg")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := write(t, c.form)
+			dir := write(t)
 			c.damage(t, dir)
 			r := open(t, dir)
 			record, err := r.Record(0)
@@ -91,7 +78,7 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 
 // A link that leads out of the folder is not followed.
 func TestReadFrame_StaysInTheFolder(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	outside := filepath.Join(t.TempDir(), "outside.tar")
 	check(t, os.Rename(filepath.Join(dir, "frames-000000.tar"), outside))
 	if err := os.Symlink(outside, filepath.Join(dir, "frames-000000.tar")); err != nil {
@@ -124,10 +111,9 @@ func TestOpen_HostileIndex(t *testing.T) {
 		"not JSON":                {`"clip":`, `clip:`},
 		"another version":         {`"version":1`, `"version":2`},
 		"another format":          {`"format":"nmn-frames"`, `"format":"other"`},
-		"another form":            {`"form":"shards"`, `"form":"zip"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := write(t, Shards)
+			dir := write(t)
 			edit(t, dir, change[0], change[1])
 			r, err := Open(dir)
 			if err == nil {
@@ -152,7 +138,7 @@ func firstFrame(r *Reader) error {
 // The file of offsets is a help, not a truth: one that does not fit is not used, and one that lies is
 // found out.
 func TestOpen_OffsetsThatLie(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	whole := read(t, dir, offsetsName)
 	for name, bad := range map[string][]byte{
 		"empty": {}, "cut": whole[:20], "of another index": append([]byte(offsetsMagic+"12345678"), whole[16:]...),
@@ -183,52 +169,35 @@ func TestOpen_OffsetsThatLie(t *testing.T) {
 }
 
 func TestRebuild_MakesTheSameIndex(t *testing.T) {
-	for _, form := range []Form{Shards, Folder} {
-		dir := write(t, form)
-		index, offsets := read(t, dir, IndexName), read(t, dir, offsetsName)
-		edit(t, dir, `"size":`, `"size":9`)
-		check(t, rebuild(dir))
-		if form == Folder { // in the order of keys
-			index, offsets = sorted(index), nil
-		}
-		got := read(t, dir, IndexName)
-		if form == Folder {
-			got = sorted(got)
-		}
-		if !bytes.Equal(got, index) || offsets != nil && !bytes.Equal(read(t, dir, offsetsName), offsets) {
-			t.Errorf("%s: another index", form)
-		}
-		check(t, open(t, dir).Check(t.Context()))
+	dir := write(t)
+	index, offsets := read(t, dir, IndexName), read(t, dir, offsetsName)
+	edit(t, dir, `"size":`, `"size":9`)
+	check(t, rebuild(dir))
+	if !bytes.Equal(read(t, dir, IndexName), index) || !bytes.Equal(read(t, dir, offsetsName), offsets) {
+		t.Error("another index")
 	}
-}
-
-func sorted(index []byte) []byte {
-	lines := bytes.SplitAfter(index, []byte("\n"))
-	slices.SortFunc(lines, bytes.Compare)
-	return bytes.Join(lines, nil)
+	check(t, open(t, dir).Check(t.Context()))
 }
 
 // Without the index there are no settings, and everything else.
 func TestRebuild_WithoutAnIndex(t *testing.T) {
-	for _, form := range []Form{Shards, Folder} {
-		dir := write(t, form)
-		check(t, os.Remove(filepath.Join(dir, IndexName)))
-		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "`shard.rebuild_index`") {
-			t.Errorf("without an index: %v", err)
-		}
-		check(t, rebuild(dir))
-		r := open(t, dir)
-		check(t, r.Check(t.Context()))
-		if h := r.Header(); h.Form != form || h.Settings != nil {
-			t.Errorf("header %+v", h)
-		}
+	dir := write(t)
+	check(t, os.Remove(filepath.Join(dir, IndexName)))
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "`shard.rebuild_index`") {
+		t.Errorf("without an index: %v", err)
+	}
+	check(t, rebuild(dir))
+	r := open(t, dir)
+	check(t, r.Check(t.Context()))
+	if h := r.Header(); h.Settings != nil {
+		t.Errorf("header %+v", h)
 	}
 }
 
 // A process may be killed between any two bytes that are written. After Append, the result equals an
 // uninterrupted run.
 func TestAppend_AfterAKillAnywhere(t *testing.T) {
-	whole := write(t, Shards)
+	whole := write(t)
 	index := read(t, whole, IndexName)
 	head := bytes.IndexByte(index, '\n') + 1
 	for cut := head; cut <= len(index); cut += 211 {
@@ -239,7 +208,7 @@ func TestAppend_AfterAKillAnywhere(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(dir, ".frames-000007.tar123"), []byte("half"), 0o644))
 			listed := lastListed(index[:cut])
 			removeShards(t, dir, max(shards, listed+1))
-			w, err := Append(dir, Config{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)})
+			w, err := Append(dir, Config{ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)})
 			check(t, err)
 			done := map[string]bool{}
 			for r, err := range Records(dir) {
@@ -294,46 +263,11 @@ func sameFolder(t *testing.T, got, want string) {
 	}
 }
 
-func TestAppend_FolderAfterAKill(t *testing.T) {
-	dir := write(t, Folder)
-	cutTail(t, dir, IndexName, 30)
-	check(t, os.Mkdir(filepath.Join(dir, asideMark+"half"), 0o777))
-	w, err := Append(dir, Config{Form: Folder, ShardBytes: 1 << 20, Settings: []byte(`{"frames":26}`)})
-	check(t, err)
-	last := len(names) - 1
-	check(t, w.Add(clip(names[last], sizesOf(last)...)))
-	check(t, w.Finish())
-	check(t, w.Close())
-	sameTree(t, dir, write(t, Folder))
-}
-
-func sameTree(t *testing.T, got, want string) {
-	t.Helper()
-	for _, pattern := range []string{"*", "*/*"} {
-		a, _ := filepath.Glob(filepath.Join(got, pattern))
-		b, _ := filepath.Glob(filepath.Join(want, pattern))
-		if len(a) != len(b) {
-			t.Fatalf("%d files, want %d", len(a), len(b))
-		}
-		for i := range b {
-			if info, err := os.Stat(b[i]); err == nil && info.Mode().IsRegular() &&
-				!bytes.Equal(read(t, "", a[i]), read(t, "", b[i])) {
-				t.Errorf("%s differs", a[i])
-			}
-		}
-	}
-}
-
 func TestAppend_RefusesOtherSettings(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	before := read(t, dir, IndexName)
-	for _, c := range []Config{
-		{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":25}`)},
-		{Form: Folder, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)},
-	} {
-		if _, err := Append(dir, c); !errors.Is(err, ErrSettings) {
-			t.Errorf("error %v", err)
-		}
+	if _, err := Append(dir, Config{ShardBytes: 20_000, Settings: []byte(`{"frames":25}`)}); !errors.Is(err, ErrSettings) {
+		t.Errorf("error %v", err)
 	}
 	if !bytes.Equal(read(t, dir, IndexName), before) {
 		t.Error("the index changed")
@@ -364,14 +298,14 @@ func (f fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestWriter_DiskFull(t *testing.T) {
-	whole := write(t, Shards)
+	whole := write(t)
 	for left := 1000; left < 60_000; left += 9001 {
 		dir := t.TempDir()
-		c := Config{Form: Shards, ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)}
+		c := Config{ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)}
 		w, err := Create(dir, c)
 		check(t, err)
 		space := left
-		w.sink.(*shardSink).create = func(path string) (aside, error) {
+		w.shards.create = func(path string) (aside, error) {
 			a, err := createAside(path)
 			return fullDisk{a, &space}, err
 		}

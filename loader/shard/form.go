@@ -10,20 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Form is how frames are kept.
-type Form string
-
-// Shards are WebDataset tar files, Folder is a folder of pictures for each clip.
-const (
-	Shards Form = "shards"
-	Folder Form = "folder"
-)
-
 // Names of files.
 const (
 	IndexName   = "index.jsonl"
 	offsetsName = "index.offsets"
-	clipName    = "clip.json" // in the folder of a clip
 )
 
 func shardName(n int) string { return fmt.Sprintf("frames-%06d.tar", n) }
@@ -36,7 +26,6 @@ func isShard(name string) bool { return shardPattern.MatchString(name) }
 type Header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Form    Form   `json:"form"`
 	// Settings is whatever the maker of the frames wants to find again: an object of JSON.
 	Settings json.RawMessage `json:"settings,omitempty"`
 }
@@ -46,17 +35,14 @@ const (
 	version    = 1
 )
 
-func newHeader(form Form, settings json.RawMessage) (Header, error) {
-	h := Header{Format: formatName, Version: version, Form: form}
+func newHeader(settings json.RawMessage) (Header, error) {
+	h := Header{Format: formatName, Version: version}
 	if len(settings) > 0 {
 		var b bytes.Buffer
 		if err := json.Compact(&b, settings); err != nil {
 			return h, fmt.Errorf("shard: settings of the index: %w", err)
 		}
 		h.Settings = b.Bytes()
-	}
-	if form != Shards && form != Folder {
-		return h, fmt.Errorf("shard: form %q, want %s or %s", form, Shards, Folder)
 	}
 	return h, nil
 }
@@ -78,18 +64,16 @@ func parseHeader(line []byte) (Header, error) {
 	case h.Version != version:
 		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the "+
 			"frames again", h.Version, version)
-	case h.Form != Shards && h.Form != Folder:
-		return h, faultf("the index has the form %.40q, want %s or %s", h.Form, Shards, Folder)
 	}
 	return h, nil
 }
 
-func parseRecord(line []byte, form Form) (Record, error) {
+func parseRecord(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return r, faultf("not a line of an index of frames: %v", err)
 	}
-	return r, r.check(form)
+	return r, r.check()
 }
 
 // maxName bounds the name of a clip, in bytes: the longest path of Linux.
@@ -114,19 +98,8 @@ func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// CheckName returns why a clip of this name cannot be stored in a form.
-func CheckName(clip string, form Form) error {
-	if err := checkName(clip); err != nil {
-		return err
-	}
-	if n := len(Key(clip)); form == Folder && n > maxFolderKey {
-		return faultf("the clip %.200q needs a folder whose name has %d bytes, at most %d: shards have no such limit",
-			clip, n, maxFolderKey)
-	}
-	return nil
-}
-
-func checkName(clip string) error {
+// CheckName returns why a clip of this name cannot be stored.
+func CheckName(clip string) error {
 	switch {
 	case clip == "":
 		return faultf("a clip without a name")

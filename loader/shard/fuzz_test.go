@@ -36,13 +36,13 @@ func FuzzIndex(f *testing.F) {
 			if got := string(b[s.start : s.next-1]); got != string(s.text) || b[s.next-1] != '\n' {
 				t.Fatalf("line %d is said to lie at %d to %d", s.number, s.start, s.next)
 			}
-			wantBelievable(t, &r, s.header.Form)
+			wantBelievable(t, &r)
 		}
 	})
 }
 
 // wantBelievable holds a record to what its readers rely on.
-func wantBelievable(t *testing.T, r *Record, form Form) {
+func wantBelievable(t *testing.T, r *Record) {
 	t.Helper()
 	if strings.ContainsAny(r.Key, "./\\") || r.Key == "" || r.Key != Key(r.Clip) || strings.ContainsAny(r.Shard, "/\\") {
 		t.Fatalf("key %q, shard %q of the clip %q", r.Key, r.Shard, r.Clip)
@@ -50,14 +50,14 @@ func wantBelievable(t *testing.T, r *Record, form Form) {
 	end := int64(0)
 	for _, f := range r.Frames {
 		if f.Size < 1 || f.Size > MaxPicture || f.Number < 0 || f.Number >= r.Decoded || f.Offset+f.Size < f.Offset ||
-			form == Shards && f.Offset < max(end, tarBlock) {
+			f.Offset < max(end, tarBlock) {
 			t.Fatalf("frame %+v of %d", f, r.Decoded)
 		}
 		end = f.Offset + f.Size
 	}
 	text, err := json.Marshal(r)
 	check(t, err)
-	if back, err := parseRecord(text, form); err != nil || !back.Equal(r) {
+	if back, err := parseRecord(text); err != nil || !back.Equal(r) {
 		t.Fatalf("written and read again: %v, %+v, want %+v", err, back, r)
 	}
 }
@@ -86,7 +86,7 @@ func FuzzWalkTar(f *testing.F) {
 	f.Add(b.Bytes()[512:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		err := walkTar(bytes.NewReader(b), shardName(0), func(r Record) error {
-			wantBelievable(t, &r, Shards)
+			wantBelievable(t, &r)
 			if last := r.Frames[len(r.Frames)-1]; last.Offset+last.Size > int64(len(b)) {
 				t.Fatalf("frame %+v in a shard of %d bytes", last, len(b))
 			}

@@ -68,7 +68,7 @@ func (s *indexScanner) record() (Record, error) {
 	if err := s.line(); err != nil {
 		return Record{}, err
 	}
-	r, err := parseRecord(s.text, s.header.Form)
+	r, err := parseRecord(s.text)
 	return r, s.wrap(err)
 }
 

@@ -45,7 +45,7 @@ func TestRecords_OfAnIndexWithoutItsHead(t *testing.T) {
 
 // Messages name the line, so that the user can fix an index by hand.
 func TestRecord_NamesTheLine(t *testing.T) {
-	whole := write(t, Shards)
+	whole := write(t)
 	index, table := read(t, whole, IndexName), read(t, whole, offsetsName)
 	const clip = 2
 	start := func(i int) int { return int(binary.LittleEndian.Uint64(table[offsetsHead+8*i:])) }
@@ -124,7 +124,7 @@ func TestUnlisted_HoldsShardsToTheIndex(t *testing.T) {
 
 // Offsets of an index that cannot be read are not kept, and neither is a part of them.
 func TestWriteOffsets_OfABrokenIndexLeavesNothing(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	check(t, os.Remove(filepath.Join(dir, offsetsName)))
 	cutTail(t, dir, IndexName, 5)
 	before, err := os.ReadDir(dir)

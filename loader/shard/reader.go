@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path"
 	"path/filepath"
 )
 
@@ -101,7 +100,7 @@ func (r *Reader) Record(i int) (Record, error) {
 		return Record{}, lineError(r.index.Name(), i+2, start,
 			faultf("by %s the line is at bytes %d to %d, but it is not", offsetsName, start, end))
 	}
-	record, err := parseRecord(line, r.header.Form)
+	record, err := parseRecord(line)
 	if err != nil {
 		return Record{}, lineError(r.index.Name(), i+2, start, err)
 	}
@@ -118,33 +117,29 @@ func (r *Reader) ReadFrame(record *Record, i int, buf []byte) ([]byte, error) {
 		return nil, fmt.Errorf("shard: there is no picture %d of %d of the clip %q", i, len(record.Frames), record.Clip)
 	}
 	f := record.Frames[i]
-	file, offset, head := record.Shard, f.Offset, tarBlock
-	if r.header.Form == Folder {
-		file, offset, head = path.Join(record.Key, pictureName(i, len(record.Frames))), 0, 0
-	}
-	buf, err := r.read(file, offset-int64(head), int(f.Size)+head, buf)
-	if err == nil && head > 0 {
-		err = checkHead(buf[:head], record, i)
+	buf, err := r.read(record.Shard, f.Offset-tarBlock, int(f.Size)+tarBlock, buf)
+	if err == nil {
+		err = checkHead(buf[:tarBlock], record, i)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shard: %s, byte %d, picture %d of the clip %q: %w",
-			filepath.Join(r.dir, file), offset, i, record.Clip, err)
+			filepath.Join(r.dir, record.Shard), f.Offset, i, record.Clip, err)
 	}
 	// Moved to the front, so that a caller who passes the buffer again passes all of it.
-	return buf[:copy(buf, buf[head:])], nil
+	return buf[:copy(buf, buf[tarBlock:])], nil
 }
 
-// read reads n bytes of a file. A file of a frame folder is read whole, and must have that size.
+// read reads n bytes of a shard.
 func (r *Reader) read(name string, offset int64, n int, buf []byte) ([]byte, error) {
-	file, err := r.open(name)
+	file, err := r.files.acquire(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, faultf("%v; %s", err, cure)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer r.release(file)
-	if offset+int64(n) > file.size || r.header.Form == Folder && file.size != int64(n) {
+	defer r.files.release(file)
+	if offset+int64(n) > file.size {
 		return nil, faultf("the file has %d bytes, but the index requires %d or more: one of them is cut short or from "+
 			"another run; %s", file.size, offset+int64(n), cure)
 	}
@@ -171,24 +166,4 @@ func checkHead(head []byte, record *Record, i int) error {
 		return faultf("the index is not of this shard, which has another member there; %s", cure)
 	}
 	return nil
-}
-
-// open opens a separate file for each read of a frame folder; shards stay open.
-func (r *Reader) open(name string) (*openFile, error) {
-	if r.header.Form == Shards {
-		return r.files.acquire(name)
-	}
-	file, size, err := openRegular(r.root, name)
-	if err != nil {
-		return nil, err
-	}
-	return &openFile{file: file, size: size}, nil
-}
-
-func (r *Reader) release(f *openFile) {
-	if r.header.Form == Shards {
-		r.files.release(f)
-		return
-	}
-	f.file.Close()
 }

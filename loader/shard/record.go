@@ -21,7 +21,7 @@ type Record struct {
 	// Clip is the name under which the clip was found, with slashes, and Key what Key makes of it.
 	Clip string `json:"clip"`
 	Key  string `json:"key,omitempty"`
-	// Shard is the file that holds the frames; empty in a frame folder.
+	// Shard is the file that holds the frames.
 	Shard string `json:"shard,omitempty"`
 	// Width and Height are the size of the clip's frames in pixels as displayed, after rotation. The stored
 	// pictures may be smaller.
@@ -45,7 +45,7 @@ type Frame struct {
 	// Time is the presentation time, in seconds on the clip's own clock; NaN, in JSON null, if the file has
 	// none.
 	Time Seconds `json:"time"`
-	// Offset is the position of its bytes in the shard; 0 in a frame folder, in which it is a file.
+	// Offset is the position of its bytes in the shard.
 	Offset int64 `json:"offset,omitempty"`
 	// Size is its number of bytes.
 	Size int64 `json:"size"`
@@ -86,27 +86,41 @@ func (r *Record) Equal(o *Record) bool {
 }
 
 // check returns which field of a record is invalid.
-func (r *Record) check(form Form) error {
-	if err := checkName(r.Clip); err != nil {
+func (r *Record) check() error {
+	if err := r.checkClip(); err != nil {
 		return err
 	}
-	switch {
-	case r.Key != Key(r.Clip):
-		return faultf("the clip %.200q has the key %.200q, want %.200q", r.Clip, r.Key, Key(r.Clip))
-	case form == Folder && r.Shard != "":
-		return faultf("the clip %.200q is in the shard %.80q, and this is a folder of pictures", r.Clip, r.Shard)
-	case form == Shards && !isShard(r.Shard):
+	if !isShard(r.Shard) {
 		return faultf("the clip %.200q is in the shard %.80q, want a name as %s", r.Clip, r.Shard, shardName(0))
+	}
+	end := int64(tarBlock)
+	for i, f := range r.Frames {
+		if f.Offset < end || f.Offset%tarBlock != 0 || f.Offset > maxPosition {
+			return faultf("clip %.200q, frame %d of %d: it begins at byte %d, want a multiple of %d from %d on", r.Clip, i,
+				len(r.Frames), f.Offset, tarBlock, end)
+		}
+		end = f.Offset + f.Size
+	}
+	return nil
+}
+
+// checkClip is check without the place of the frames.
+func (r *Record) checkClip() error {
+	if err := CheckName(r.Clip); err != nil {
+		return err
+	}
+	if r.Key != Key(r.Clip) {
+		return faultf("the clip %.200q has the key %.200q, want %.200q", r.Clip, r.Key, Key(r.Clip))
 	}
 	if err := r.checkSizes(); err != nil {
 		return err
 	}
-	next, end := 0, int64(0)
+	next := 0
 	for i, f := range r.Frames {
-		if err := f.check(form, next, r.Decoded, end); err != nil {
+		if err := f.check(next, r.Decoded); err != nil {
 			return faultf("clip %.200q, frame %d of %d: %v", r.Clip, i, len(r.Frames), err)
 		}
-		next, end = f.Number+1, f.Offset+f.Size
+		next = f.Number + 1
 	}
 	return nil
 }
@@ -129,9 +143,8 @@ func (r *Record) checkSizes() error {
 	return nil
 }
 
-// check gets the least number that the frame may have, how many frames the clip has, and where the
-// frame before ends.
-func (f Frame) check(form Form, next, decoded int, end int64) error {
+// check gets the least number that the frame may have, and how many frames the clip has.
+func (f Frame) check(next, decoded int) error {
 	switch {
 	case f.Number < next || f.Number >= decoded:
 		return faultf("its number in the clip is %d, want %d to %d", f.Number, next, decoded-1)
@@ -139,10 +152,6 @@ func (f Frame) check(form Form, next, decoded int, end int64) error {
 		return faultf("its time is %v s", f.Time)
 	case f.Size < 1 || f.Size > MaxPicture:
 		return faultf("it has %d bytes, want 1 to %d", f.Size, MaxPicture)
-	case form == Folder && f.Offset != 0:
-		return faultf("it begins at byte %d of a file of its own, want 0", f.Offset)
-	case form == Shards && (f.Offset < max(tarBlock, end) || f.Offset%tarBlock != 0 || f.Offset > maxPosition):
-		return faultf("it begins at byte %d, want a multiple of %d from %d on", f.Offset, tarBlock, max(tarBlock, end))
 	}
 	return nil
 }

@@ -39,16 +39,13 @@ var names = []string{"b/eat.mp4", "a.b/c.d.mkv", "with space %2E.avi", "naïve/�
 	strings.Repeat("long/", 40) + "name.mp4", "-_.gif"}
 
 // write makes a folder of the clips above, some of them in a shard of their own.
-func write(t *testing.T, form Form) (dir string) {
+func write(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
-	w, err := Create(dir, Config{Form: form, ShardBytes: 20_000, Settings: json.RawMessage(`{ "frames": 26 }`)})
+	w, err := Create(dir, Config{ShardBytes: 20_000, Settings: json.RawMessage(`{ "frames": 26 }`)})
 	check(t, err)
 	defer w.Close()
 	for i, name := range names {
-		if form == Folder && len(Key(name)) > maxFolderKey {
-			continue
-		}
 		r, pictures := clip(name, sizesOf(i)...)
 		check(t, w.Add(r, pictures))
 	}
@@ -67,34 +64,32 @@ func open(t *testing.T, dir string) *Reader {
 }
 
 func TestReader_GivesBackWhatWasWritten(t *testing.T) {
-	for _, form := range []Form{Shards, Folder} {
-		for _, without := range []string{"", offsetsName} {
-			dir := write(t, form)
-			if without != "" {
-				check(t, os.Remove(filepath.Join(dir, without)))
+	for _, without := range []string{"", offsetsName} {
+		dir := write(t)
+		if without != "" {
+			check(t, os.Remove(filepath.Join(dir, without)))
+		}
+		r := open(t, dir)
+		if got := string(r.Header().Settings); got != `{"frames":26}` {
+			t.Errorf("header %+v, settings %s", r.Header(), got)
+		}
+		check(t, r.Check(t.Context()))
+		n := 0
+		for record, err := range r.Records() {
+			check(t, err)
+			alone, err := r.Record(n)
+			check(t, err)
+			if !alone.Equal(&record) {
+				t.Errorf("record %d is %+v alone and %+v in order", n, alone, record)
 			}
-			r := open(t, dir)
-			if got := string(r.Header().Settings); got != `{"frames":26}` || r.Header().Form != form {
-				t.Errorf("header %+v, settings %s", r.Header(), got)
+			wantClip(t, r, record)
+			if record.Clip != names[n] {
+				t.Errorf("clip %d is %q, want the order of writing", n, record.Clip)
 			}
-			check(t, r.Check(t.Context()))
-			n := 0
-			for record, err := range r.Records() {
-				check(t, err)
-				alone, err := r.Record(n)
-				check(t, err)
-				if !alone.Equal(&record) {
-					t.Errorf("%s: record %d is %+v alone and %+v in order", form, n, alone, record)
-				}
-				wantClip(t, r, record)
-				if form == Shards && record.Clip != names[n] {
-					t.Errorf("clip %d is %q, want the order of writing", n, record.Clip)
-				}
-				n++
-			}
-			if n != r.Len() || n < 6 {
-				t.Errorf("%s: %d clips of %d", form, n, r.Len())
-			}
+			n++
+		}
+		if n != r.Len() || n < 6 {
+			t.Errorf("%d clips of %d", n, r.Len())
 		}
 	}
 }
@@ -124,7 +119,7 @@ func wantClip(t *testing.T, r *Reader, got Record) {
 // Many goroutines read more shards than may be open.
 func TestReader_ManyReadersFewFiles(t *testing.T) {
 	dir := t.TempDir()
-	w, err := Create(dir, Config{Form: Shards, ShardBytes: 1 << 10})
+	w, err := Create(dir, Config{ShardBytes: 1 << 10})
 	check(t, err)
 	const clips = 40
 	for i := range clips {
@@ -158,7 +153,7 @@ func TestReader_ManyReadersFewFiles(t *testing.T) {
 }
 
 func TestWriter_ShardsAreAboutAsLargeAsAsked(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	shards, err := findShards(dir)
 	check(t, err)
 	if len(shards) < 3 || shards[0] != "frames-000000.tar" {
@@ -176,7 +171,7 @@ func TestWriter_ShardsAreAboutAsLargeAsAsked(t *testing.T) {
 }
 
 func TestCreate_RefusesWhatIsThere(t *testing.T) {
-	dir := write(t, Shards)
+	dir := write(t)
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v", err)
 	}
@@ -189,33 +184,6 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("offsets alone: %v", err)
 	}
-}
-
-// A clip may have the name of a foreign folder.
-func TestWriter_RefusesToOverwriteFoldersOfOthers(t *testing.T) {
-	dir := t.TempDir()
-	w, err := Create(dir, Config{Form: Folder, ShardBytes: 1 << 20})
-	check(t, err)
-	defer w.Close()
-	for _, name := range []string{"holiday", "holiday2"} { // a folder with a file, and a file
-		check(t, os.MkdirAll(filepath.Join(dir, "holiday"), 0o777))
-		notes := filepath.Join(dir, "holiday", "notes.txt")
-		if name == "holiday2" {
-			notes = filepath.Join(dir, name)
-		}
-		check(t, os.WriteFile(notes, nil, 0o644))
-		r, pictures := clip(name, 10)
-		if err := w.Add(r, pictures); err == nil || !strings.Contains(err.Error(), "would be overwritten") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := os.Stat(notes); err != nil {
-			t.Error(err)
-		}
-	}
-	r, pictures := clip("mine", 10)
-	check(t, os.MkdirAll(filepath.Join(dir, "mine"), 0o777))
-	check(t, os.WriteFile(filepath.Join(dir, "mine", clipName), nil, 0o644)) // as a kill leaves it
-	check(t, w.Add(r, pictures))
 }
 
 func TestWriter_RefusesBadClips(t *testing.T) {
@@ -235,10 +203,6 @@ func TestWriter_RefusesBadClips(t *testing.T) {
 		if err := w.Add(r, pictures); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-	}
-	long := strings.Repeat("é", maxFolderKey/6+1)
-	if CheckName(long, Shards) != nil || CheckName(long, Folder) == nil || CheckName(long[2:], Folder) != nil {
-		t.Error("a name of more bytes than a folder may have")
 	}
 	r, _ := clip("a", 10, 10)
 	if err := w.Add(r, [][]byte{{1}}); err == nil {
@@ -356,33 +320,31 @@ func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 // Close may come at any moment of other goroutines' reads: each returns the picture or reports that the
 // folder is closed.
 func TestReader_CloseDuringReads(t *testing.T) {
-	for _, form := range []Form{Shards, Folder} {
-		dir := write(t, form)
-		for range 5 {
-			r, err := Open(dir)
-			check(t, err)
-			record, err := r.Record(0)
-			check(t, err)
-			var group sync.WaitGroup
-			reading := make(chan struct{}, 4)
-			for range cap(reading) {
-				group.Go(func() {
-					reading <- struct{}{}
-					var buf []byte
-					var err error
-					for err == nil {
-						buf, err = r.ReadFrame(&record, 0, buf)
-					}
-					if !errors.Is(err, fs.ErrClosed) {
-						t.Errorf("%v: %v", form, err)
-					}
-				})
-			}
-			for range cap(reading) {
-				<-reading
-			}
-			check(t, r.Close())
-			group.Wait()
+	dir := write(t)
+	for range 5 {
+		r, err := Open(dir)
+		check(t, err)
+		record, err := r.Record(0)
+		check(t, err)
+		var group sync.WaitGroup
+		reading := make(chan struct{}, 4)
+		for range cap(reading) {
+			group.Go(func() {
+				reading <- struct{}{}
+				var buf []byte
+				var err error
+				for err == nil {
+					buf, err = r.ReadFrame(&record, 0, buf)
+				}
+				if !errors.Is(err, fs.ErrClosed) {
+					t.Error(err)
+				}
+			})
 		}
+		for range cap(reading) {
+			<-reading
+		}
+		check(t, r.Close())
+		group.Wait()
 	}
 }

@@ -177,7 +177,7 @@ func (w *tarWalk) record(size int64) (*Record, error) {
 		r.Frames[i].Offset = f.Offset
 	}
 	r.Key, r.Shard = w.key, w.shard
-	if err := r.check(Shards); err != nil {
+	if err := r.check(); err != nil {
 		return nil, err
 	}
 	w.key, w.names, w.frames = "", w.names[:0], w.frames[:0]

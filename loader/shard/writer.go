@@ -15,7 +15,6 @@ import (
 
 // Config selects how frames are stored.
 type Config struct {
-	Form Form
 	// ShardBytes is the approximate size of a shard: the next clip starts a new shard if it would exceed this
 	// size. A clip that is larger by itself has a shard of its own.
 	ShardBytes int64
@@ -24,14 +23,14 @@ type Config struct {
 }
 
 // DefaultConfig are shards of 256 MiB.
-func DefaultConfig() Config { return Config{Form: Shards, ShardBytes: 256 << 20} }
+func DefaultConfig() Config { return Config{ShardBytes: 256 << 20} }
 
 // Validate returns which field is out of range.
 func (c Config) Validate() error {
 	if c.ShardBytes < 1<<10 || c.ShardBytes > 1<<40 {
 		return fmt.Errorf("shard: ShardBytes = %d, allowed are %d to %d", c.ShardBytes, 1<<10, int64(1)<<40)
 	}
-	_, err := newHeader(c.Form, c.Settings)
+	_, err := newHeader(c.Settings)
 	return err
 }
 
@@ -40,17 +39,7 @@ type Writer struct {
 	dir    string
 	config Config
 	index  indexWriter
-	sink   sink
-}
-
-// sink is a form.
-type sink interface {
-	// add takes a clip in, and sets where its frames lie.
-	add(r *Record, pictures [][]byte) error
-	// finish makes what was taken in last. It may be called again, and clips added after.
-	finish() error
-	// discard takes away what was not finished.
-	discard() error
+	shards shardSink
 }
 
 // aside is a file that appears with Commit.
@@ -79,7 +68,7 @@ func Create(dir string, c Config) (*Writer, error) {
 	if index == nil || offsets == nil || len(shards) > 0 {
 		return nil, fmt.Errorf("shard: cannot begin a set of frames in %q: %w: name another folder", dir, ErrExists)
 	}
-	header, err := newHeader(c.Form, c.Settings)
+	header, err := newHeader(c.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +95,7 @@ func newWriter(dir string, c Config, next int) (*Writer, error) {
 			file.Close())
 	}
 	w := &Writer{dir: dir, config: c, index: indexWriter{file: file}}
-	if c.Form == Folder {
-		w.sink = &folderSink{dir: dir, index: &w.index, create: createSynced, sync: durable.SyncFolder}
-	} else {
-		w.sink = &shardSink{dir: dir, limit: c.ShardBytes, next: next, index: &w.index, create: createAside}
-	}
+	w.shards = shardSink{dir: dir, limit: c.ShardBytes, next: next, index: &w.index, create: createAside}
 	return w, nil
 }
 
@@ -124,18 +109,14 @@ func (w *Writer) Add(r *Record, pictures [][]byte) error {
 	for i, picture := range pictures {
 		r.Frames[i].Offset, r.Frames[i].Size = 0, int64(len(picture))
 	}
-	err := CheckName(r.Clip, w.config.Form)
-	if err == nil {
-		err = r.check(Folder) // without shard and offsets, which come now
-	}
-	if err != nil {
+	if err := r.checkClip(); err != nil {
 		return fmt.Errorf("shard: cannot add a clip: %w", err)
 	}
-	return w.failed(w.sink.add(r, pictures))
+	return w.failed(w.shards.add(r, pictures))
 }
 
 // Flush finishes the shard that is being written; clips that are added after begin another one.
-func (w *Writer) Flush() error { return w.failed(w.sink.finish()) }
+func (w *Writer) Flush() error { return w.failed(w.shards.finish()) }
 
 // Finish finishes what was added, and writes the file of offsets.
 func (w *Writer) Finish() error {
@@ -146,7 +127,9 @@ func (w *Writer) Finish() error {
 }
 
 // Close takes away what was not finished.
-func (w *Writer) Close() error { return w.failed(errors.Join(w.sink.discard(), w.index.file.Close())) }
+func (w *Writer) Close() error {
+	return w.failed(errors.Join(w.shards.discard(), w.index.file.Close()))
+}
 
 func (w *Writer) failed(err error) error {
 	if err == nil {
@@ -183,7 +166,8 @@ func (i *indexWriter) append(lines []byte) error {
 	return nil
 }
 
-// shardSink writes tar shards.
+// shardSink writes tar shards. add takes a clip in and sets where its frames lie, finish makes what was taken in last,
+// and discard takes away what was not finished.
 type shardSink struct {
 	dir    string
 	limit  int64

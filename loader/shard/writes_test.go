@@ -27,11 +27,7 @@ func (w *watchedIndex) Write(lines []byte) (int, error) {
 	for line := range bytes.Lines(lines) {
 		var r Record
 		check(w.t, json.Unmarshal(line, &r))
-		name := r.Shard
-		if name == "" {
-			name = filepath.Join(r.Key, clipName)
-		}
-		if _, err := os.Stat(filepath.Join(w.dir, name)); err != nil {
+		if _, err := os.Stat(filepath.Join(w.dir, r.Shard)); err != nil {
 			w.t.Errorf("the index has the clip %q before its frames are there: %v", r.Clip, err)
 		}
 	}
@@ -51,10 +47,10 @@ func (w *watchedIndex) Sync() error {
 }
 
 // watched begins a folder of frames with such an index.
-func watched(t *testing.T, form Form) (*Writer, *watchedIndex) {
+func watched(t *testing.T) (*Writer, *watchedIndex) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
-	w, err := Create(dir, Config{Form: form, ShardBytes: 20_000})
+	w, err := Create(dir, Config{ShardBytes: 20_000})
 	check(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	index := &watchedIndex{indexFile: w.index.file, t: t, dir: dir}
@@ -65,55 +61,49 @@ func watched(t *testing.T, form Form) (*Writer, *watchedIndex) {
 // A line of the index means that frames are there. It comes after them, and is on the disk before the next
 // frames.
 func TestWriter_IndexFollowsTheFramesAndIsSynced(t *testing.T) {
-	for form, want := range map[Form][]string{
-		Shards: {"write", "sync", "write", "sync"}, // two shards: the first two clips, and the third
-		Folder: {"write", "sync", "write", "sync", "write", "sync"},
-	} {
-		w, index := watched(t, form)
-		for _, name := range []string{"a", "b"} {
-			check(t, w.Add(clip(name, 100, 200)))
-		}
-		check(t, w.Flush())
-		check(t, w.Add(clip("c", 300)))
-		check(t, w.Finish())
-		if !slices.Equal(index.calls, want) {
-			t.Errorf("%s: calls %q, want %q", form, index.calls, want)
-		}
+	w, index := watched(t)
+	for _, name := range []string{"a", "b"} {
+		check(t, w.Add(clip(name, 100, 200)))
+	}
+	check(t, w.Flush())
+	check(t, w.Add(clip("c", 300)))
+	check(t, w.Finish())
+	// Two shards: the first two clips, and the third.
+	if want := []string{"write", "sync", "write", "sync"}; !slices.Equal(index.calls, want) {
+		t.Errorf("calls %q, want %q", index.calls, want)
 	}
 }
 
 // After a write that fails midway, the index is what it was: the next clips follow whole lines.
 func TestWriter_TakesBackAFailedWriteOfTheIndex(t *testing.T) {
-	for _, form := range []Form{Shards, Folder} {
-		for _, failing := range []string{"write", "sync"} {
-			w, index := watched(t, form)
-			check(t, w.Add(clip("a", 100)))
-			check(t, w.Flush())
-			before := read(t, w.dir, IndexName)
-			index.failing = failing
-			err := w.Add(clip("b", 100))
-			if err == nil {
-				err = w.Flush()
-			}
-			if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "nmn frames goes on") {
-				t.Errorf("%s, %s fails: error %v", form, failing, err)
-			}
-			if after := read(t, w.dir, IndexName); !bytes.Equal(after, before) {
-				t.Errorf("%s, %s fails: the index becomes\n%s\nwant\n%s", form, failing, after, before)
-			}
-			if r, err := Open(w.dir); err != nil {
-				t.Errorf("%s, %s fails: %v", form, failing, err)
-			} else {
-				check(t, r.Close())
-			}
+	for _, failing := range []string{"write", "sync"} {
+		w, index := watched(t)
+		check(t, w.Add(clip("a", 100)))
+		check(t, w.Flush())
+		before := read(t, w.dir, IndexName)
+		index.failing = failing
+		err := w.Add(clip("b", 100))
+		if err == nil {
+			err = w.Flush()
+		}
+		if !errors.Is(err, errDisk) || !strings.Contains(err.Error(), "nmn frames goes on") {
+			t.Errorf("%s fails: error %v", failing, err)
+		}
+		if after := read(t, w.dir, IndexName); !bytes.Equal(after, before) {
+			t.Errorf("%s fails: the index becomes\n%s\nwant\n%s", failing, after, before)
+		}
+		if r, err := Open(w.dir); err != nil {
+			t.Errorf("%s fails: %v", failing, err)
+		} else {
+			check(t, r.Close())
 		}
 	}
 }
 
 // A process that is killed before Finish leaves the file of offsets of the run before it.
 func TestOpen_OffsetsOfAShorterIndexAreNotUsed(t *testing.T) {
-	dir := write(t, Shards)
-	w, err := Append(dir, Config{Form: Shards, ShardBytes: 20_000, Settings: json.RawMessage(`{"frames":26}`)})
+	dir := write(t)
+	w, err := Append(dir, Config{ShardBytes: 20_000, Settings: json.RawMessage(`{"frames":26}`)})
 	check(t, err)
 	check(t, w.Add(clip("later", 100)))
 	check(t, w.Flush())
@@ -148,51 +138,5 @@ func TestCheck_FindsAClipThatWasWrittenTwice(t *testing.T) {
 			!strings.Contains(err.Error(), `the clip "a" is there twice`) {
 			t.Errorf("without %q: error %v", without, err)
 		}
-	}
-}
-
-// syncNote notes when a file is synced and closed.
-type syncNote struct {
-	synced
-	name string
-	note func(string)
-}
-
-func (f syncNote) Sync() error {
-	f.note("sync " + f.name)
-	return f.synced.Sync()
-}
-
-func (f syncNote) Close() error {
-	f.note("close " + f.name)
-	return f.synced.Close()
-}
-
-// A folder of pictures gets its name when all that is in it is on the disk, and then the name is synced too.
-func TestWriter_AFolderIsSyncedBeforeItHasItsName(t *testing.T) {
-	w, index := watched(t, Folder)
-	var notes []string
-	sink := w.sink.(*folderSink)
-	create, sync := sink.create, sink.sync
-	sink.create = func(path string) (synced, error) {
-		file, err := create(path)
-		return syncNote{file, filepath.Base(path), func(s string) { notes = append(notes, s) }}, err
-	}
-	sink.sync = func(folder string) error {
-		_, err := os.Stat(filepath.Join(w.dir, "a"))
-		notes = append(notes, "sync "+filepath.Base(folder))
-		if named := err == nil; named != (folder == w.dir) {
-			t.Errorf("%s is synced, and the clip has its name: %t", folder, named)
-		}
-		if len(index.calls) > 0 {
-			t.Error("the index has the clip before its folder is synced")
-		}
-		return sync(folder)
-	}
-	check(t, w.Add(clip("a", 100, 200)))
-	want := []string{"sync 00.jpg", "close 00.jpg", "sync 01.jpg", "close 01.jpg", "sync clip.json", "close clip.json",
-		"sync .aside-a", "sync frames"} // which is the folder of all clips
-	if !slices.Equal(notes, want) {
-		t.Errorf("done %q, want %q", notes, want)
 	}
 }

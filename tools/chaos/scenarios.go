@@ -123,8 +123,6 @@ var scenarios = []scenario{
 	{name: "scenes-pictures", args: "scenes out --number 30", fresh: "out"},
 	{name: "scenes-shards", args: "scenes out --moving --number 12 --frames 4", fresh: "out",
 		appended: []string{"out/index.jsonl"}},
-	{name: "scenes-folder", args: "scenes out --moving --number 6 --frames 4 --format folder", fresh: "out",
-		appended: []string{"out/index.jsonl"}},
 	{name: "scenes-concepts", args: "scenes out --moving --format concepts --number 12 --frames 4", fresh: "out"},
 	{
 		name: "frames", args: "frames clips --output out --frames 4 --shard-size 0.03 --workers 2",
