@@ -4,7 +4,6 @@ import (
 	"errors"
 	"reflect"
 	"testing"
-
 )
 
 // ragged is a stream of clips of different numbers of frames; bag 0 has no caption.

@@ -115,17 +115,13 @@ func (c *Config) lookAt(data *dataset.Splits, o *ExamineOptions) doctor.Options 
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	look := doctor.Options{
+	return doctor.Options{
 		Sample: o.Sample, Seed: c.Data.Seed, Workers: workers,
 		Orientation: c.Data.Orientation, MaxPixels: c.Data.MaxPixels, MaxBadSamples: c.Data.MaxBadSamples,
 		Missing: c.Data.Features.Missing == dataset.MissingMean, Standardise: c.Data.Features.Standardise,
 		Named: c.Data.Vocabulary != "" || data.LabelsAreNames, Progress: o.Progress, Found: o.Found,
 		JoinLabels: c.Data.Set == dataset.Manifest || c.Data.Set == dataset.Features,
 	}
-	if data.Train.Vectors == nil && c.Net.Backbone == "" {
-		look.InputSize = c.Net.Model(1, 0, "").Size
-	}
-	return look
 }
 
 // opens opens all that a run needs in addition to its data: device, features of a backbone, noise rates and

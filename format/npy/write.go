@@ -40,9 +40,6 @@ func (n *Writer) header() []byte { return Float32Header(n.rows, n.columns) }
 // dimensions.
 func Float32Header(shape ...int) []byte { return headerOf("<f4", shape) }
 
-// Uint8Header returns the bytes before unsigned bytes of a shape.
-func Uint8Header(shape ...int) []byte { return headerOf("|u1", shape) }
-
 // Int8Header returns the bytes before signed bytes of a shape.
 func Int8Header(shape ...int) []byte { return headerOf("|i1", shape) }
 

@@ -63,7 +63,7 @@ const readTogether = 1 << 16
 // readValues appends the elements in the order of the file.
 func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
 	buffer := make([]byte, readTogether*h.Width)
-	return m.inPieces(r, h, func(first, n int) (int, error) {
+	return m.inPieces(h, func(first, n int) (int, error) {
 		read, err := io.ReadFull(r, buffer[:n*h.Width])
 		n = read / h.Width
 		m.Values = slices.Grow(m.Values, n)[:first+n]
@@ -83,7 +83,7 @@ func (m *Matrix) readValues(r io.Reader, h *npy.Header, rule cellRule) error {
 
 // readCounts appends elements that are bytes, in the order of the file.
 func (m *Matrix) readCounts(r io.Reader, h *npy.Header, rule cellRule) error {
-	return m.inPieces(r, h, func(first, n int) (int, error) {
+	return m.inPieces(h, func(first, n int) (int, error) {
 		m.Counts = slices.Grow(m.Counts, n)[:first+n]
 		n, err := io.ReadFull(r, m.Counts[first:])
 		m.Counts = m.Counts[:first+n]
@@ -97,7 +97,7 @@ func (m *Matrix) readCounts(r io.Reader, h *npy.Header, rule cellRule) error {
 }
 
 // inPieces calls read for the elements of a file from the first one on, some at a time: it returns how many were there.
-func (m *Matrix) inPieces(r io.Reader, h *npy.Header, read func(first, n int) (int, error)) error {
+func (m *Matrix) inPieces(h *npy.Header, read func(first, n int) (int, error)) error {
 	total := m.Rows * m.Cols
 	for first := 0; first < total; first += readTogether {
 		n, err := read(first, min(readTogether, total-first))

@@ -10,7 +10,7 @@ import (
 	"nmn/text"
 )
 
-// compareBags compares identifiers, captions and labels between splits.
+// compareBags compares identifiers and captions between splits.
 func (r *Report) compareBags(splits []Split) {
 	seed := maphash.MakeSeed()
 	for second := range splits {
@@ -30,11 +30,6 @@ func (r *Report) compareBags(splits []Split) {
 			if o.Captions = len(repeated); o.Captions > 0 {
 				r.captionFinding(o, b.Len(), repeated)
 			}
-			labels := func(s *loader.Set, bag int) (uint64, bool) {
-				k := s.Vocabulary.Len()
-				return maphash.Bytes(seed, s.Labels.Uint8s()[bag*k:(bag+1)*k]), true
-			}
-			o.LabelRows = len(shared(a, b, labels))
 		}
 	}
 }

@@ -92,7 +92,7 @@ func split(t *testing.T, name string, bags []bag, words ...string) doctor.Split 
 }
 
 func options() doctor.Options {
-	return doctor.Options{Workers: 3, MaxPixels: 1 << 20, InputSize: 48}
+	return doctor.Options{Workers: 3, MaxPixels: 1 << 20}
 }
 
 func examine(t *testing.T, o doctor.Options, splits ...doctor.Split) *doctor.Report {
@@ -128,9 +128,8 @@ func TestExamine_SoundSetHasNothingAboveNotes(t *testing.T) {
 		p.Median.Width != 102 || p.Median.Height != 48 {
 		t.Errorf("pictures %+v, median %+v", p, p.Median)
 	}
-	if o := r.Overlaps[0]; o.First != "train" || o.Second != "test" || o.IDs+o.Content+o.Captions != 0 ||
-		o.LabelRows != 4 {
-		t.Errorf("overlap %+v, want the 4 label rows alone", o)
+	if o := r.Overlaps[0]; o.First != "train" || o.Second != "test" || o.IDs+o.Content+o.Captions != 0 {
+		t.Errorf("overlap %+v, want none", o)
 	}
 }
 
@@ -307,12 +306,12 @@ func TestExamine_IdentifierAndCaptionsInTwoSplits(t *testing.T) {
 	}
 }
 
-func TestExamine_ShapesColoursAndTypes(t *testing.T) {
+func TestExamine_SizesAndTypes(t *testing.T) {
 	train := soundBags(t, "train", 20)
 	train[0].file = encodedPNG(t, painted(1, 200, 50))
 	train[1].file = encodedPNG(t, image.NewGray(image.Rect(0, 0, 20, 10)))
 	p := examine(t, options(), split(t, "train", train, "cat", "dog")).Splits[0].Pictures
-	if p.Types["PNG"] != 2 || p.Types["JPEG"] != 18 || p.Odd != 1 || p.Grey != 1 || p.Small != 1 ||
+	if p.Types["PNG"] != 2 || p.Types["JPEG"] != 18 ||
 		p.Smallest.ID != "train-1" || p.Largest.ID != "train-0" {
 		t.Errorf("pictures %+v, smallest %+v, largest %+v", p, p.Smallest, p.Largest)
 	}

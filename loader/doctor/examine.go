@@ -25,7 +25,6 @@ type Options struct {
 	Workers                  int                 // goroutines that read and decode, at least 1
 	MaxPixels, MaxBadSamples int                 // the run's limits
 	Orientation              picture.Orientation // how the run handles the orientation of pictures
-	InputSize                int                 // height and width of the network's input in pixels, 0 if it has none
 	// Missing is set if the run accepts missing features, Standardise if it standardises features.
 	Missing, Standardise bool
 	Named                bool // the user has named the classes: a run accepts labels that look like lists
@@ -74,8 +73,6 @@ type Overlap struct {
 	Near int `json:"same_look"`
 	// Captions counts bags whose captions, several words in all, mention the same words in the same order.
 	Captions int `json:"same_captions"`
-	// LabelRows counts bags whose combination of labels also occurs in the first split. With few classes that is usual.
-	LabelRows int `json:"same_label_row"`
 }
 
 // Examine checks the splits of a data set. An error means that it could not check; problems of the data are

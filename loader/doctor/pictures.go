@@ -9,18 +9,15 @@ import (
 	"nmn/loader/picture"
 )
 
-// Pictures describes the pictures of a split. Sizes, grey and odd ones count only decoded pictures.
+// Pictures describes the pictures of a split. Sizes are those of decoded pictures.
 type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`
 	Broken     int            `json:"broken"`
 	BrokenBags int            `json:"broken_samples"`
-	Types      map[string]int `json:"types"` // empty where pictures are painted rather than read
-	Bytes      int64          `json:"bytes"` // size of all files
-	Grey       int            `json:"grey"`
-	Odd        int            `json:"odd_aspect"` // longer than three times their other side
-	Small      int            `json:"small"`      // both sides below half of the network's input
-	Turned     int            `json:"turned"`     // stored turned or mirrored (Exif orientation), of all files
+	Types      map[string]int `json:"types"`  // empty where pictures are painted rather than read
+	Bytes      int64          `json:"bytes"`  // size of all files
+	Turned     int            `json:"turned"` // stored turned or mirrored (Exif orientation), of all files
 	Copies
 	// Near counts bags that look like an earlier one of the split but have other bytes.
 	Near     int          `json:"near_duplicates"`
@@ -37,10 +34,8 @@ type PictureSize struct {
 	ID     string `json:"id,omitempty"`
 }
 
-const (
-	oddAspect    = 3
-	listedErrors = 1000 // most broken pictures in a report
-)
+// listedErrors is how many broken pictures a report lists at most.
+const listedErrors = 1000
 
 // look is what stays of a picture.
 type look struct {
@@ -57,7 +52,6 @@ type state uint8
 
 const (
 	isRead state = 1 << iota // its content is known
-	isGrey
 	isBroken
 	isSigned // its sign is known
 	isTurned // its file states an orientation other than 1
@@ -67,7 +61,7 @@ const (
 var formats = slices.Concat([]string{""}, picture.Formats(), picture.ForeignFormats(), []string{"other"})
 
 // measurePictures sums up the pictures of a split.
-func measurePictures(looks []look, ids []string, inputSize int) *Pictures {
+func measurePictures(looks []look, ids []string) *Pictures {
 	p := &Pictures{Files: len(looks), Types: map[string]int{}, Errors: []string{}}
 	var widths, heights []int32
 	var smallest, largest *look
@@ -92,15 +86,6 @@ func measurePictures(looks []look, ids []string, inputSize int) *Pictures {
 		}
 		p.Decoded++
 		widths, heights = append(widths, l.width), append(heights, l.height)
-		if l.state&isGrey != 0 {
-			p.Grey++
-		}
-		if short, long := min(l.width, l.height), max(l.width, l.height); long > oddAspect*short {
-			p.Odd++
-		}
-		if 2*int(max(l.width, l.height)) < inputSize {
-			p.Small++
-		}
 		if smallest == nil || l.area() < smallest.area() {
 			smallest = l
 		}
@@ -134,11 +119,6 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 		r.Findings = append(r.Findings, leftOut("broken-pictures", what, p.BrokenBags, o.MaxBadSamples,
 			" "+r.Samples.String(), repair, "", p.Errors))
 	}
-	if p.Small > 0 {
-		r.add(Note, "small-pictures", fmt.Sprintf("%v of %s less than half as large as the input of the network, %d pixels: "+
-			"%d; they are enlarged", r.Files, s.Name, o.InputSize, p.Small),
-			fmt.Sprintf("train with a smaller input (`net.input_size`, `net.arch` scenes), or use larger %v", r.Files))
-	}
 	if p.Turned > 0 {
 		done, cure := "are taken as they are stored", "`data.orientation` apply turns them upright"
 		if o.Orientation == picture.OrientationApply {
@@ -147,14 +127,6 @@ func (r *Report) pictureFindings(s *SplitReport, o *Options) {
 		}
 		r.add(Note, "turned-pictures", fmt.Sprintf("%v of %s stored turned or mirrored (Exif orientation): %d of %d; they %s",
 			r.Files, s.Name, p.Turned, p.Files, done), cure)
-	}
-	if p.Odd > 0 {
-		r.add(Note, "odd-aspect", fmt.Sprintf("%v of %s with an aspect ratio above %d: %d", r.Files, s.Name, oddAspect,
-			p.Odd), "`data.fit` longest keeps their shape, `data.fit` square distorts it")
-	}
-	if p.Grey > 0 && p.Grey < p.Decoded {
-		r.add(Note, "grey-pictures", fmt.Sprintf("grey %v of %s, with three equal channels: %d (%s)", r.Files, s.Name, p.Grey,
-			percent(p.Grey, p.Decoded)), "none is needed, unless colour depends on a label")
 	}
 	if n := p.Files - p.Decoded - p.Broken; n > 0 {
 		r.add(Note, "sampled", fmt.Sprintf("%v of %s not decoded: %d of %d", r.Files, s.Name, n, p.Files),

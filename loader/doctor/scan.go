@@ -27,7 +27,7 @@ func (r *Report) lookAtPictures(ctx context.Context, splits []Split, o Options) 
 	at := 0
 	for i := range splits {
 		n := r.Splits[i].Frames
-		p := measurePictures(s.looks[at:at+n], splits[i].Set.IDs, o.InputSize)
+		p := measurePictures(s.looks[at:at+n], splits[i].Set.IDs)
 		p.Bytes = s.bytes[i].Load()
 		for _, e := range s.errors {
 			if e.at >= at && e.at < at+n {
@@ -197,7 +197,7 @@ func (w *scanWorker) stored(ctx context.Context, source loader.Source, l *look, 
 		}
 		return err
 	}
-	l.measure(&w.pic)
+	l.width, l.height = int32(w.pic.Width), int32(w.pic.Height)
 	if int(l.frame) == source.Frames(int(l.bag))/2 { // frames of one clip look alike
 		if sign, clear := alike.Sign(&w.pic); clear {
 			l.sign, l.state = sign, l.state|isSigned
@@ -215,7 +215,7 @@ func (w *scanWorker) painted(ctx context.Context, source loader.Source, l *look,
 		return err
 	}
 	l.note(w.pic.Pix)
-	l.measure(&w.pic)
+	l.width, l.height = int32(w.pic.Width), int32(w.pic.Height)
 	return nil
 }
 
@@ -224,14 +224,4 @@ func (l *look) note(content []byte) {
 	sum := sha256.Sum256(content)
 	l.content = [16]byte(sum[:])
 	l.state |= isRead
-}
-
-func (l *look) measure(p *picture.Picture) {
-	l.width, l.height = int32(p.Width), int32(p.Height)
-	for i := 0; i+2 < len(p.Pix); i += 3 {
-		if p.Pix[i] != p.Pix[i+1] || p.Pix[i] != p.Pix[i+2] {
-			return
-		}
-	}
-	l.state |= isGrey
 }

@@ -37,8 +37,8 @@ func (r *Report) WriteData(out io.Writer) error {
 			f.Width, len(f.Constant), f.Least, f.Most, f.LargestMean)
 	}
 	for _, o := range r.Overlaps {
-		fmt.Fprintf(&b, "%-17s shared: %d identifiers, %d contents, %d captions; %d have a combination of labels in %s\n",
-			o.Second+"/"+o.First, o.IDs, o.Content, o.Captions, o.LabelRows, o.First)
+		fmt.Fprintf(&b, "%-17s shared: %d identifiers, %d contents, %d captions\n", o.Second+"/"+o.First, o.IDs,
+			o.Content, o.Captions)
 	}
 	_, err := out.Write(b.Bytes())
 	return err
@@ -64,8 +64,7 @@ func describePictures(s *SplitReport, noun text.Plural) string {
 	if p.Bytes > 0 {
 		line += fmt.Sprintf(", %.1f MB", float64(p.Bytes)/1e6)
 	}
-	line += fmt.Sprintf("; %d decoded, %d broken, %d copies, %d grey, %d odd",
-		p.Decoded, p.Broken, p.Duplicates, p.Grey, p.Odd)
+	line += fmt.Sprintf("; %d decoded, %d broken, %d copies", p.Decoded, p.Broken, p.Duplicates)
 	if p.Median != nil {
 		line += fmt.Sprintf("; %d×%d to %d×%d pixels, median %d×%d",
 			p.Smallest.Width, p.Smallest.Height, p.Largest.Width, p.Largest.Height, p.Median.Width, p.Median.Height)

@@ -142,8 +142,3 @@ func parseNumber(s string) (float32, error) {
 	return 0, valuef("%q is not a number; leave the column out with `data.features.ignore_columns` if it is no feature",
 		clip(s))
 }
-
-func isNumber(s string) bool {
-	_, err := parseNumber(s)
-	return err == nil
-}
