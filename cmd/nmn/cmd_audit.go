@@ -114,7 +114,7 @@ pictures, or online, which audits only the pictures that have scores. Results do
 		labels.ApplyCareful, labels.ApplyForce, labels.ApplyPooled)
 	c.float(&a.correction.Precision, "precision", "correct suspects while this `share` is expected to be right", "(0,1]")
 	c.needs("apply", "precision")
-	c.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "json", "npy")
+	c.file(&a.correction.Labels, "output", "write the corrected labels to this `file`", "csv", "jsonl", "npy")
 	out := under(cmd, "Output")
 	a.shown.flags(out)
 	cmd.AddCommand(newAuditAnnotators(p))

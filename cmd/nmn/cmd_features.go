@@ -44,7 +44,7 @@ and related settings. nmn extract computes features with a net.`),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), p, args[0]) },
 	}
 	under(cmd, "Features").file(&c.labels, "labels", "read the labels from this `file`", "xml", "npy", "npz",
-		"safetensors", "csv", "tsv", "parquet", "arff", "jsonl", "gz")
+		"safetensors", "csv", "tsv", "parquet", "arff", "gz")
 	setFlags(under(cmd, "Features"), &c.settings)
 	out := under(cmd, "Output")
 	out.file(&c.output, "output", "write the features to this `file`: .npy or .safetensors", "npy", "safetensors")

@@ -9,7 +9,7 @@ import (
 	"nmn/loader/picture"
 )
 
-// Pictures describes the pictures of a split. Sizes are those of decoded pictures.
+// Pictures describes the pictures of a split. Sizes count only decoded pictures.
 type Pictures struct {
 	Files      int            `json:"files"` // frames, where bags are videos
 	Decoded    int            `json:"decoded"`

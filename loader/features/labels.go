@@ -49,14 +49,14 @@ func (o *Options) labelFile(ctx context.Context, name, array string, rule labelR
 		}
 		labels, err := o.matrixLabels(ctx, name, rows, rule)
 		return labels, nil, cmp.Or(err, rows.Close())
-	case ".csv", ".tsv", ".parquet", ".arff", ".jsonl":
+	case ".csv", ".tsv", ".parquet", ".arff":
 		return o.labelTable(ctx, name, rule)
 	default:
 		if _, err := os.Stat(name); err != nil {
 			return nil, nil, fmt.Errorf("features: labels: %w", err)
 		}
 		return nil, nil, formatf("features: labels %q: its name ends in %q, want .xml, .npy, .npz, .safetensors, "+
-			".csv, .tsv, .parquet, .arff or .jsonl", name, kind)
+			".csv, .tsv, .parquet or .arff", name, kind)
 	}
 }
 

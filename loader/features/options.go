@@ -8,7 +8,7 @@ type Options struct {
 	// compressed (.gz).
 	Features string
 	// Labels is a file with labels: an .xml of Mulan that names label columns of Features; a matrix or table
-	// of 0 and 1; a table with a column of label lists; or .jsonl. Empty if Features has them.
+	// of 0 and 1; or a table with a column of label lists. Empty if Features has them.
 	Labels string
 	// Truth is a file with the true labels, of the same kinds but .xml, for evaluation alone; empty for
 	// none.

@@ -107,8 +107,6 @@ func openRecords(ctx context.Context, name string) (opened *openedRecords, err e
 		opened.records, err = newParquet(opened.file, opened.file.Size())
 	case ".arff":
 		opened.records, err = newARFF(text)
-	case ".jsonl":
-		opened.records, err = newJSONLines(text)
 	default:
 		opened.records, err = newCSV(text, maxLine, false)
 	}

@@ -91,8 +91,6 @@ func TestOpen_LabelsInFilesOfTheirOwn(t *testing.T) {
 	for name, content := range map[string]string{
 		"columns.csv": "id,cat,dog\nq,0,1\nr,1,1\np,1,0\n", // in another order of rows
 		"lists.csv":   "labels,id\ndog|cat,r\ncat,p\n dog ,q\n",
-		"lists.jsonl": `{"id":"q","labels":["dog"]}` + "\n\n" + `{"id":"p","labels":["cat"]}` + "\n" +
-			`{"labels":["cat","dog","cat"],"id":"r"}`,
 		"m.arff": "@relation m\n@attribute id string\n@attribute cat {0,1}\n@attribute dog " +
 			"{0,1}\n@data\nr,1,1\np,1,0\nq,0,1\n",
 	} {
@@ -151,8 +149,8 @@ func TestOpen_VocabularyOrdersColumnsAndRefusesOthers(t *testing.T) {
 	refused(t, Options{Features: x, LabelColumns: []string{"l_*"}, Words: []string{"l_dog", "l_cow", "l_cat"}},
 		ErrFormat, `no column for the word "l_cow"`)
 	refused(t, Options{Features: x, LabelColumns: []string{"m_*"}}, ErrFormat, `no column matches "m_*"`, `"l_cat"`)
-	lists := file(t, "y.jsonl", []byte(`{"labels":["dog"]}`+"\n"+`{"labels":["cow"]}`))
-	refused(t, Options{Features: x, Labels: lists, Words: []string{"dog"}}, ErrValue, "y.jsonl", "row 2",
+	lists := file(t, "y.csv", []byte("labels\ndog\ncow\n"))
+	refused(t, Options{Features: x, Labels: lists, Words: []string{"dog"}}, ErrValue, "y.csv", "row 2",
 		`"cow" is not in the vocabulary`)
 }
 
