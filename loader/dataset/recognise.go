@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
 	"encoding/csv"
@@ -81,7 +82,12 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 	switch ending {
 	case ".npy", ".npz", ".safetensors", ".parquet", ".arff":
 		return Recognised{Features, "features"}, nil
+	case ".tar", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar":
+		return Recognised{}, packed(path)
 	case ".zip":
+		if holdsPictures(path) {
+			return Recognised{}, packed(path)
+		}
 		return Recognised{MSRVTT, "annotations of MSR-VTT"}, nil
 	case ".yaml", ".yml":
 		return Recognised{Manifest, "a list of pictures with labels"}, nil
@@ -109,6 +115,21 @@ func recogniseFile(ctx context.Context, path string) (Recognised, error) {
 		return Recognised{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return found, nil
+}
+
+// packed is the error of an archive.
+func packed(path string) error {
+	return setting.Errorf("", "%s is an archive: unpack it, and name the folder", path)
+}
+
+// holdsPictures reports whether a zip archive has pictures or videos.
+func holdsPictures(path string) bool {
+	archive, err := zip.OpenReader(path)
+	if err != nil {
+		return false // what is wrong appears when it is read
+	}
+	defer archive.Close()
+	return slices.ContainsFunc(archive.File, func(f *zip.File) bool { return namesFile(f.Name) })
 }
 
 // recogniseTable takes a table for captions by its header. It takes it for a list of pictures if its header or its

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -89,6 +90,8 @@ func TestRecognise_ByContent(t *testing.T) {
 		write("cut.json", `{"images": [{"id": 1}`):        "cut.json: ",
 		write("empty.json", ""):                           "empty.json: ",
 		write("notes.txt", "x"):                           "want a header such as path,labels or image,caption",
+		write("pets.tar.gz", ""):                          "is an archive: unpack it",
+		write("pets.zip", zipped(t, "pets/cat/1.jpg")):    "is an archive: unpack it",
 		filepath.Join(dir, "gone/"):                       "want a folder of pictures or clips",
 	} {
 		_, err := Recognise(t.Context(), path, "")
@@ -143,4 +146,15 @@ func FuzzRecognise(f *testing.F) {
 			t.Errorf("%q is taken for %+v", content, got)
 		}
 	})
+}
+
+// zipped is an archive with an empty file.
+func zipped(t *testing.T, name string) string {
+	t.Helper()
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	_, err := archive.Create(name)
+	check(t, err)
+	check(t, archive.Close())
+	return b.String()
 }

@@ -29,6 +29,7 @@ type csvRows struct {
 	layout                Columns
 	stated                *statement // nil while it is not known which of the columns asked state labels, and how
 	asked                 []string
+	sole                  bool              // asked is the only column beside the pictures, and its name says nothing
 	at                    map[string]int    // columns of the fields
 	named                 map[string]string // their names in the file
 	labels, truth, counts []labelColumn
@@ -76,9 +77,31 @@ func newCSVRows(text *bufio.Reader, o Options, stated *statement) (*csvRows, err
 	if err != nil {
 		return nil, c.inHeader(err)
 	}
+	if stated == nil && len(c.asked) == 0 && path != "" && len(o.LabelColumns) == 0 && o.Form != FormColumns {
+		if c.asked = others(sheet.Columns(), path, find, ignored); len(c.asked) == 1 {
+			c.sole, c.stated = true, nil
+		} else {
+			c.asked = nil
+		}
+	}
 	c.sort(path, find, ignored, &o)
 	c.layout.Truth, c.layout.Counts = len(c.truth), len(c.counts)
 	return c, c.check(o.NoLabels)
+}
+
+// others are the columns that are neither path nor another field, nor true labels or counts.
+func others(columns []string, path string, find columnFinder, ignored func(string) bool) (names []string) {
+	fields := []string{path}
+	for _, field := range fieldNames() {
+		fields = append(fields, find(field))
+	}
+	for _, name := range columns {
+		if !ignored(name) && !slices.Contains(fields, name) && !strings.HasPrefix(name, truthPrefix) &&
+			!strings.HasPrefix(name, countsPrefix) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // ofPictures are the fields that name pictures or clips.
@@ -142,7 +165,7 @@ func (c *csvRows) surveyed(o *Options) (*statement, error) {
 	}
 	truth, hasTruth := c.at[truthColumn]
 	for {
-		err := c.sheet.Next()
+		err := c.nextRow()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -155,6 +178,9 @@ func (c *csvRows) surveyed(o *Options) (*statement, error) {
 				s.add(c.sheet.Text(truth))
 			}
 		}
+	}
+	if c.sole {
+		return all[0].alone(o)
 	}
 	return choose(all, len(c.labels) == len(all), o)
 }
@@ -206,7 +232,7 @@ func (c *csvRows) next() (*record, error) {
 	if c.stated == nil {
 		return nil, errUndecided
 	}
-	if err := c.sheet.Next(); err != nil {
+	if err := c.nextRow(); err != nil {
 		if blank := c.blanks(); blank != nil && errors.Is(err, io.EOF) {
 			return nil, blank
 		}
@@ -221,6 +247,20 @@ func (c *csvRows) next() (*record, error) {
 		return nil, fmt.Errorf("line %d, %w", r.line, err)
 	}
 	return r, nil
+}
+
+// nextRow goes to the next row that has a cell: spreadsheets write rows of separators after the last one.
+func (c *csvRows) nextRow() error {
+	for {
+		if err := c.sheet.Next(); err != nil {
+			return err
+		}
+		for column := range c.sheet.Columns() {
+			if c.sheet.Text(column) != "" {
+				return nil
+			}
+		}
+	}
 }
 
 // lists takes the cells that hold a field each.

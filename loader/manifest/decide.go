@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -96,6 +97,10 @@ func (s *survey) form(o *Options) (Form, error) {
 	if o.Form != "" && o.Form != FormAuto {
 		return o.Form, nil
 	}
+	if at := slices.IndexFunc(s.cells, func(cell string) bool { return strings.HasPrefix(cell, "{") }); at >= 0 {
+		return "", fmt.Errorf("%q looks like an object of JSON; write the names of the labels alone, separated by ;",
+			loader.Excerpt(s.cells[at]))
+	}
 	switch {
 	case s.every(bracketed):
 		return FormJSON, nil
@@ -178,7 +183,10 @@ func (s *survey) bySeparator(o *Options) (Form, error) {
 				loader.Excerpt(p.Example), p.Lists, p.Labels, separator, p.Recurring, p.Parts, FormSingle)
 		}
 	}
-	if found {
+	hashtags := func(cell string) bool {
+		return !slices.ContainsFunc(strings.Fields(cell), func(part string) bool { return part[0] != '#' })
+	}
+	if found || s.every(hashtags) && s.some(func(cell string) bool { return strings.Contains(cell, " ") }) {
 		return FormBlanks, nil
 	}
 	if form, err := s.byCommas(o); form != "" || err != nil {
@@ -218,6 +226,21 @@ func (s *survey) byCommas(o *Options) (Form, error) {
 	return "", fmt.Errorf("it is not clear whether %q is one label: %d of %d different cells hold a comma, %d of these "+
 		"share a part with another cell; set whether the parts are labels (`data.label_form` %s) or a cell is one "+
 		"(`data.label_form` %s)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Sharing, FormCommas, FormSingle)
+}
+
+// alone finds how the only column beside the pictures states labels, whatever its name is. Spellings of 0 and 1 say
+// whether its name holds. Names and numbers of classes recur; other cells are refused as if they should be 0 or 1.
+func (s *survey) alone(o *Options) (*statement, error) {
+	flag := func(cell string) bool { _, _, ok := Flag(cell); return ok }
+	fraction := func(cell string) bool {
+		_, err := strconv.ParseFloat(cell, 64)
+		return err == nil && !isNumber(cell)
+	}
+	found := o.Form == "" || o.Form == FormAuto
+	if found && (s.every(flag) || s.some(fraction) || 2*len(s.cells) > s.rows) {
+		return &statement{form: FormColumns}, nil
+	}
+	return s.decide(o)
 }
 
 // choose returns the column of the labels among the examined ones: the only one that does not hold 0 and 1.

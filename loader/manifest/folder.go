@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	slashed "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -248,6 +249,9 @@ func (r *folderReader) tree() error {
 		return fmt.Errorf("its pictures are in no folder of a label, first %q; want %s",
 			loader.Excerpt(r.pictures.pictures[0]), Tree)
 	}
+	if err := r.onlyFolder(splits); err != nil {
+		return err
+	}
 	r.note(loose, "picture in no folder of a label", "pictures in no folder of a label")
 	if empty := r.empty(splits, filled); len(empty) > 0 {
 		r.notes = append(r.notes, emptyFolders(empty))
@@ -256,6 +260,26 @@ func (r *folderReader) tree() error {
 	r.note(only(r.pictures.others, func(file string) bool { return !picture.IsForeignName(file) }),
 		"file that is no picture", "files that are no pictures")
 	return nil
+}
+
+// onlyFolder refuses a folder whose only folder has several with all the pictures: those are the labels.
+func (r *folderReader) onlyFolder(splits bool) error {
+	m, inside := r.b.manifest, map[string]bool{}
+	if splits || len(m.Labels) != 1 {
+		return nil
+	}
+	for _, row := range m.Rows {
+		parts := strings.Split(row.Files[0], "/")
+		if len(parts) < 3 {
+			return nil
+		}
+		inside[parts[1]] = true
+	}
+	if len(inside) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%q would be the only label, and has %d folders with pictures; if these are the labels, name %q",
+		loader.Excerpt(m.Labels[0]), len(inside), loader.Excerpt(slashed.Join(filepath.ToSlash(m.File), m.Labels[0])))
 }
 
 // empty are the folders of labels that hold no picture: at the top, or below a split.

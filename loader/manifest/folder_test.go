@@ -462,3 +462,19 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 		t.Error("a hidden folder counts as a label")
 	}
 }
+
+// The folder of the folders of labels may lie in another one, which is then no label.
+func TestRead_FolderAboveTheLabels(t *testing.T) {
+	_, err := Read(t.Context(), folderWith(t, map[string]string{"pets/cat/1.jpg": "", "pets/dog/2.jpg": ""}), Options{})
+	refuse(t, "two folders", err, `"pets" would be the only label, and has 2 folders with pictures`, `/pets"`)
+	for name, files := range map[string]map[string]string{
+		"one folder inside": {"pets/cat/1.jpg": ""},
+		"pictures outside":  {"pets/cat/1.jpg": "", "pets/dog/2.jpg": "", "pets/3.jpg": ""},
+		"splits":            {"train/pets/cat/1.jpg": "", "train/pets/dog/1.jpg": ""},
+	} {
+		m, err := Read(t.Context(), folderWith(t, files), Options{})
+		if err != nil || !slices.Equal(m.Labels, []string{"pets"}) {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}

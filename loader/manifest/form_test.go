@@ -473,3 +473,31 @@ func FuzzWholeJSON(f *testing.F) {
 		}
 	})
 }
+
+// Next to the pictures there may be one column, whatever its name is, and rows of separators alone.
+func TestParse_TheOnlyColumnHasTheLabels(t *testing.T) {
+	for text, want := range map[string]string{
+		"image;breed;;\na.jpg;pug;;\nb.jpg;pug;;\nc.jpg;boxer;;\nd.jpg;boxer;;\n;;;\n": "single pug pug boxer boxer",
+		"image,level\na.jpg,4\nb.jpg,4\nc.jpg,2\nd.jpg,2\n":                            "integers 4 4 2 2",
+		"image,dog\na.jpg,0\nb.jpg,1\nc.jpg,1\nd.jpg,0\n":                              "columns  dog dog ",
+		"image,dog\na.jpg,no\nb.jpg,yes\nc.jpg,no\nd.jpg,no\n":                         "columns  dog  ",
+		"image,tags\na.jpg,#pug #dog\nb.jpg,#pug #dog\nc.jpg,#cat\nd.jpg,#cat\n":       "blanks #dog,#pug #dog,#pug #cat #cat",
+	} {
+		m, err := Read(t.Context(), filepath.Join(folderWith(t, map[string]string{"l.csv": text}), "l.csv"), Options{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := string(m.Form) + " " + m.text(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"image,score\na.jpg,.5\nb.jpg,.5\nc.jpg,.25\nd.jpg,.25\n":    `".5" is neither 0 nor 1`,
+		"image,note\na.jpg,old\nb.jpg,new\nc.jpg,lost\nd.jpg,old\n":  `"old" is neither 0 nor 1`,
+		"image,breed,size\na.jpg,pug,3\nb.jpg,pug,3\nc.jpg,pug,3\n":  `"pug" is neither 0 nor 1`,
+		"image,choice\na.jpg,pug\nb.jpg,{p}\nc.jpg,pug\nd.jpg,{p}\n": `"{p}" looks like an object of JSON`,
+		"image,label\na.jpg,x\n,\n,y\n":                              `line 4, column "image": it is empty`,
+	} {
+		_, err := Read(t.Context(), filepath.Join(folderWith(t, map[string]string{"l.csv": text}), "l.csv"), Options{})
+		refuse(t, text, err, want)
+	}
+}
