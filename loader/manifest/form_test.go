@@ -481,7 +481,8 @@ func TestParse_TheOnlyColumnHasTheLabels(t *testing.T) {
 		"image,level\na.jpg,4\nb.jpg,4\nc.jpg,2\nd.jpg,2\n":                            "integers 4 4 2 2",
 		"image,dog\na.jpg,0\nb.jpg,1\nc.jpg,1\nd.jpg,0\n":                              "columns  dog dog ",
 		"image,dog\na.jpg,no\nb.jpg,yes\nc.jpg,no\nd.jpg,no\n":                         "columns  dog  ",
-		"image,tags\na.jpg,#pug #dog\nb.jpg,#pug #dog\nc.jpg,#cat\nd.jpg,#cat\n":       "blanks #dog,#pug #dog,#pug #cat #cat",
+		"image,tags\na.jpg,#pug #dog\nb.jpg,#pug #dog\n" +
+			"c.jpg,#cat\nd.jpg,#cat\n": "blanks #dog,#pug #dog,#pug #cat #cat",
 	} {
 		m, err := Read(t.Context(), filepath.Join(folderWith(t, map[string]string{"l.csv": text}), "l.csv"), Options{})
 		if err != nil {
