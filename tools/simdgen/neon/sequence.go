@@ -127,7 +127,7 @@ func (s *sequence) write(k *kernel, factors []vector) {
 			in[i] = s.begin(k, i, st.sum, in[st.sum], last)
 		}
 		for _, x := range st.operands {
-			if last[x] == i {
+			if last[x] == i && (st.sum == none || in[x] != in[i]) {
 				delete(k.vectors, in[x])
 			}
 		}

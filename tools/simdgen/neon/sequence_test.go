@@ -42,6 +42,10 @@ func TestSequence_ChoosesRegisters(t *testing.T) {
 			func(s *sequence, x, y value) { store(s, s.addProduct(x, -2, y), x) },
 			[]string{"load x v1", "load y v2", "load x v3", "fmls v3.4s, v2.4s, v0.s[0]"},
 		},
+		"a sum to which its own product is added stays": {
+			func(s *sequence, x, y value) { store(s, s.sum(s.addProduct(x, 2, x), y)) },
+			[]string{"load x v1", "fmla v1.4s, v1.4s, v0.s[0]", "load y v2", "fadd v1.4s, v1.4s, v2.4s"},
+		},
 		"a load waits for its first use": {
 			func(s *sequence, x, y value) { store(s, s.sum(s.product(2, x), y)) },
 			[]string{"load x v1", "fmul v1.4s, v1.4s, v0.s[0]", "load y v2", "fadd v1.4s, v1.4s, v2.4s"},
