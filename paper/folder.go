@@ -19,7 +19,6 @@ const (
 	PageFile     = "index.html"
 	MarkdownFile = "reproduction.md"
 	RecordFile   = "reproduction.json" // all that is needed to run it again
-	figureFile   = "figure3.svg"
 )
 
 // planForm is the form of the folder: a program with another one makes other runs of the same settings, or keeps them
@@ -73,7 +72,7 @@ func (p *Plan) check() error {
 		return err
 	}
 	if there == nil {
-		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, figureFile, likelihoodFile)
+		return run.RefuseForeign(dir, planFile, PageFile, MarkdownFile, RecordFile, likelihoodFile)
 	}
 	if there.Form != planForm {
 		return setting.Errorf("run_dir", "%s: it was written by another version of nmn (form %d, and this one has %d): go "+

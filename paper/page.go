@@ -152,8 +152,8 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 	case Table4:
 		p.showCaptions(f, out)
 	case Figure3:
-		out.Figure3 = figureFile
-		out.Notes = []string{fmt.Sprintf("Drawn from the closed form, without data. Both rates are %g.", report.Figure3Rate)}
+		out.Figure3 = true
+		out.Notes = []string{fmt.Sprintf("Drawn on the page from the closed form, without data. Both rates are %g.", report.Figure3Rate)}
 	case Figure4:
 		return out, p.showPictures(ctx, o, f, out)
 	case Observed:

@@ -181,31 +181,26 @@ func TestWrite_RefusesFiguresThatCannotBe(t *testing.T) {
 	}
 }
 
-// Files are written as people and programs read them, the figure only if it was asked for.
+// Files are written as people and programs read them.
 func TestContents_AreTheFilesOfThePage(t *testing.T) {
 	s := Defaults(filepath.Join(t.TempDir(), "r"))
-	s.Seeds, s.Only = []uint64{1}, []Part{Table3}
-	for _, want := range []string{RecordFile + " " + MarkdownFile + " " + PageFile,
-		RecordFile + " " + MarkdownFile + " " + figureFile + " " + PageFile} {
-		p := planOf(t, s)
-		f := madeUp(p)
-		f.units[0].config = "a < b & c"
-		page := pageOf(t, p, f)
-		out := &Outcome{Page: page}
-		files := value(p.contents(t.Context(), f, out))(t)
-		var names []string
-		for _, file := range files {
-			names = append(names, file.name)
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("files %s, want %s", got, want)
-		}
-		record := string(out.Record)
-		if !strings.Contains(record, `"config": "a < b & c"`) || !strings.HasPrefix(record, "{\n  \"") ||
-			string(files[0].content) != record {
-			t.Errorf("record %.300s", record)
-		}
-		s.Only = []Part{Table3, Figure3}
+	s.Seeds, s.Only = []uint64{1}, []Part{Table3, Figure3}
+	p := planOf(t, s)
+	f := madeUp(p)
+	f.units[0].config = "a < b & c"
+	out := &Outcome{Page: pageOf(t, p, f)}
+	files := value(p.contents(t.Context(), f, out))(t)
+	var names []string
+	for _, file := range files {
+		names = append(names, file.name)
+	}
+	if !slices.Equal(names, []string{RecordFile, MarkdownFile, PageFile}) {
+		t.Errorf("files %s", names)
+	}
+	record := string(out.Record)
+	if !strings.Contains(record, `"config": "a < b & c"`) || !strings.HasPrefix(record, "{\n  \"") ||
+		string(files[0].content) != record {
+		t.Errorf("record %.300s", record)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -157,11 +156,8 @@ func written(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	seconds := regexp.MustCompile(`"seconds": [0-9.e+-]+`)
 	all := map[string]string{}
-	for _, name := range []string{PageFile, MarkdownFile, RecordFile, figureFile} {
+	for _, name := range []string{PageFile, MarkdownFile, RecordFile} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
-		if name == figureFile && errors.Is(err, fs.ErrNotExist) { // of a reproduction without it
-			continue
-		}
 		check(t, err)
 		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
 	}

@@ -206,7 +206,7 @@ func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file
 	if err != nil {
 		return nil, err
 	}
-	var text, markdown, page, figure bytes.Buffer
+	var text, markdown, page bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
@@ -221,12 +221,6 @@ func (p *Plan) contents(ctx context.Context, f *found, out *Outcome) (all []file
 	}
 	out.Record = text.Bytes()
 	all = []file{{RecordFile, text.Bytes()}, {MarkdownFile, markdown.Bytes()}}
-	if p.part(Figure3) != nil {
-		if err := report.Figure3(&figure); err != nil {
-			return nil, err
-		}
-		all = append(all, file{figureFile, figure.Bytes()})
-	}
 	return append(all, file{PageFile, page.Bytes()}), nil
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"nmn/report/chart"
 )
@@ -28,13 +27,9 @@ func LossDerivative(z int, p1, q01, q10 float64) float64 {
 // Figure3Rate is the value of q01 and q10 in the paper's Figure 3.
 const Figure3Rate = 0.05
 
-// Figure3 draws the paper's Figure 3 as SVG: the derivative of the loss against p1, for a missing label (z =
-// 0) and an incorrect one (z = 1), without a noise model and with one whose rates are both 0.05. If the
-// prediction contradicts the label, the noise model takes the gradient back to zero.
-func Figure3(w io.Writer) error {
-	return chart.Write(w, 2, figure3Charts()...)
-}
-
+// figure3Charts draw the paper's Figure 3: the derivative of the loss against p1, for a missing label (z = 0) and an
+// incorrect one (z = 1), without a noise model and with one whose rates are both 0.05. If the prediction contradicts
+// the label, the noise model takes the gradient back to zero.
 func figure3Charts() []*chart.Chart {
 	return []*chart.Chart{derivativeChart(0, "(a) Missing label: z = 0, y = 1"),
 		derivativeChart(1, "(b) Incorrect label: z = 1, y = 0")}

@@ -74,7 +74,7 @@ func TestObservedTable(t *testing.T) {
 func TestReproduction_ShowsAllParts(t *testing.T) {
 	r := Reproduction{Title: "A <title>", Lead: []string{"Lead."}, Facts: []Explained{{"size", "quick"}},
 		Claims: []*Table{{Title: "Claims", Columns: []Column{{Name: "claim", Text: true}}}},
-		Parts: []ReproducedPart{{ID: "figure3", Title: "Figure 3", Figure3: "figure3.svg"},
+		Parts: []ReproducedPart{{ID: "figure3", Title: "Figure 3", Figure3: true},
 			{ID: "table1", Title: "Table 1", Skip: "no data"},
 			{ID: "table2", Title: "Table 2", Levels: []Run{humanRun(Baseline, false, .2, 1, .3),
 				humanRun(Baseline, false, .4, 1, .2)}},
@@ -84,7 +84,7 @@ func TestReproduction_ShowsAllParts(t *testing.T) {
 		Rerun: []string{"again"}}
 	has(t, said(t, r.WriteHTML), "A &lt;title", "Skipped: no data.", "(a) Missing label", "AP by share of replaced "+
 		"captions, without MIL", `href="#table2"`, "<span>ball</span>")
-	has(t, said(t, r.WriteMarkdown), "# A &lt;title", "Skipped: no data.", "(figure3.svg)", "✓ ball, + tent", "again")
+	has(t, said(t, r.WriteMarkdown), "# A &lt;title", "Skipped: no data.", "✓ ball, + tent", "again")
 }
 
 // TestPublished_GroupsAverageToAll catches typing errors: the mean over all words must be the mean

@@ -35,7 +35,7 @@ type ReproducedPart struct {
 	Tables    []*Table
 	Apart     []*Table // published figures of other data, folded
 	Levels    []Run    // drawn as AP against the share of replaced captions; nil for no chart
-	Figure3   string   // file name of the paper's Figure 3, which is drawn here; empty for none
+	Figure3   bool     // the paper's Figure 3 is drawn here
 	Compared  []Comparison
 }
 
@@ -71,7 +71,7 @@ func (r *Reproduction) WriteHTML(w io.Writer) error {
 }
 
 func (p *ReproducedPart) charts() (charts []numbered, err error) {
-	if p.Figure3 == "" {
+	if !p.Figure3 {
 		return levelCharts(p.Levels)
 	}
 	for _, c := range figure3Charts() {
@@ -167,9 +167,6 @@ func (p *ReproducedPart) markdown(b *strings.Builder) error {
 	if p.Skip != "" {
 		fmt.Fprintf(b, "Skipped: %s.\n", markdownEscapes.Replace(p.Skip))
 		return nil
-	}
-	if p.Figure3 != "" {
-		fmt.Fprintf(b, "![Derivative of the loss against the prediction](%s)\n\n", p.Figure3)
 	}
 	tables := append(append([]*Table{}, p.Tables...), p.Apart...)
 	for i := range p.Compared {

@@ -1,8 +1,7 @@
-// Package chart draws small charts: into pages, with the font and size of the page at every width, and into SVG files.
+// Package chart draws small charts into pages, with the font and size of the page at every width.
 package chart
 
 import (
-	"image/color"
 	"math"
 	"slices"
 )
@@ -58,7 +57,7 @@ const (
 // Color is one of a palette that colour-blind readers can distinguish, in light and dark.
 type Color int
 
-// The palette, after Okabe and Ito. Colours that are too faint for lines on white are darker.
+// The palette, after Okabe and Ito (htmlpage/chart.css).
 const (
 	Blue Color = iota
 	Red
@@ -68,14 +67,10 @@ const (
 	Sky
 	Grey
 	Ink // that of the text
-	colors
 )
 
 // Colors is the number of colours for series.
 const Colors = int(Ink)
-
-var onWhite = [colors]color.NRGBA{{0, 114, 178, 255}, {196, 78, 0, 255}, {0, 125, 92, 255}, {168, 80, 138, 255},
-	{150, 104, 0, 255}, {42, 138, 190, 255}, {107, 107, 107, 255}, {29, 33, 37, 255}}
 
 // Bounds of drawings. Beyond them the arithmetic of axes overflows.
 const (

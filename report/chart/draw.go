@@ -5,14 +5,6 @@ import "unicode/utf8"
 // place is a place in the frame as shares of its width and height, from the left and the top.
 type place struct{ x, y float64 }
 
-// canvas is what a frame is drawn on. Lengths are in pixels from the place.
-type canvas interface {
-	line(points []place, m *Mark)
-	grid(from, to place)
-	sign(at place, m *Mark)
-	text(at place, dx, dy float64, anchor anchor, soft bool, s string)
-}
-
 type anchor string
 
 const (
@@ -30,8 +22,8 @@ const (
 	nameRise   = 11.0 // from a row to its name above it
 )
 
-// draw draws what lies in the frame and its labels: c is settled.
-func (c *Chart) draw(on canvas) {
+// draw draws what lies in the frame and its labels: c is settled. Lengths are in pixels from a place.
+func (c *Chart) draw(on *inline) {
 	for _, t := range c.X.ticks() {
 		x := share(t.at, c.X)
 		on.grid(place{x, 0}, place{x, 1})
@@ -60,7 +52,7 @@ func (c *Chart) draw(on canvas) {
 	}
 }
 
-func (c *Chart) mark(on canvas, m *Mark) {
+func (c *Chart) mark(on *inline, m *Mark) {
 	places := make([]place, len(m.Points))
 	for i, p := range m.Points {
 		places[i] = place{share(p.X, c.X), share(p.Y, c.Y)}
@@ -120,14 +112,6 @@ func (c *Chart) height() float64 {
 	return max(60, 21*float64(len(c.Rows)))
 }
 
-// strokeWidth and signPath are the same in all outputs.
-func (m *Mark) strokeWidth() float64 {
-	if m.Shape == Thick {
-		return 8
-	}
-	return 2
-}
-
 // signPath is the outline of a sign around 0; closed ones are filled.
 func (m *Mark) signPath() []Point {
 	switch m.Shape {
@@ -143,9 +127,4 @@ func (m *Mark) signPath() []Point {
 	return nil
 }
 
-const (
-	dotRadius  = 3.2
-	faintShare = .35
-)
-
-var dashes = [2]float64{6, 4}
+const dotRadius = 3.2

@@ -118,7 +118,7 @@ func (on *inline) sign(at place, m *Mark) {
 		return
 	}
 	fmt.Fprintf(on.b, `<svg x="%s" y="%s" class="at"><path class="%s" d="%s"/></svg>`, percent(at.x), percent(at.y),
-		m.class("sign"), pathOf(m, Point{}))
+		m.class("sign"), pathOf(m))
 }
 
 func (on *inline) text(at place, dx, dy float64, a anchor, soft bool, s string) {
@@ -145,15 +145,15 @@ func (m *Mark) class(kind string) string {
 	return strings.Join(list, " ")
 }
 
-// pathOf is the outline of a sign around a place, in pixels.
-func pathOf(m *Mark, at Point) string {
+// pathOf is the outline of a sign around its place, in pixels.
+func pathOf(m *Mark) string {
 	var b strings.Builder
 	for i, p := range m.signPath() {
 		command := "L"
 		if i == 0 {
 			command = "M"
 		}
-		fmt.Fprintf(&b, "%s%g %g", command, rounded(at.X+p.X), rounded(at.Y+p.Y+m.Lift))
+		fmt.Fprintf(&b, "%s%g %g", command, rounded(p.X), rounded(p.Y+m.Lift))
 	}
 	return b.String() + "Z"
 }
