@@ -390,6 +390,9 @@ func (c *csvRows) holding(columns []labelColumn, cure string) ([]string, error) 
 	for _, column := range columns {
 		cell := c.sheet.Text(column.at)
 		on, pair, ok := Flag(cell)
+		if cell == "-1" {
+			cure = "if it means that the label does not hold, write 0, or " + cure
+		}
 		if !ok || cell == "" && c.blank == nil {
 			err := columnError(column.name, fmt.Errorf("%q is neither 0 nor 1; repair it, or %s", loader.Excerpt(cell), cure))
 			if !ok {

@@ -496,6 +496,7 @@ func TestParse_TheOnlyColumnHasTheLabels(t *testing.T) {
 		"image,note\na.jpg,old\nb.jpg,new\nc.jpg,lost\nd.jpg,old\n":  `"old" is neither 0 nor 1`,
 		"image,breed,size\na.jpg,pug,3\nb.jpg,pug,3\nc.jpg,pug,3\n":  `"pug" is neither 0 nor 1`,
 		"image,choice\na.jpg,pug\nb.jpg,{p}\nc.jpg,pug\nd.jpg,{p}\n": `"{p}" looks like an object of JSON`,
+		"image,dog,cat\na.jpg,1,-1\n":                                `"-1" is neither 0 nor 1; repair it, or if it means that the label`,
 		"image,label\na.jpg,x\n,\n,y\n":                              `line 4, column "image": it is empty`,
 	} {
 		_, err := Read(t.Context(), filepath.Join(folderWith(t, map[string]string{"l.csv": text}), "l.csv"), Options{})
