@@ -91,27 +91,12 @@ func (d *Splits) readClipRows(ctx context.Context, path, frames string, o manife
 		m, err = labelsOfClips(frames, clips.Names())
 		return m, clips, err
 	}
-	inFrames := o
 	o.Images = "" // absolute names are names of clips, not of frames
-	m, err = manifest.Read(ctx, path, o)
-	if err == nil && loader.IsFolder(path) || m != nil && m.Form == manifest.FormCOCO {
-		m, err = manifest.Read(ctx, path, inFrames)
-		return m, nil, err
-	}
-	if err != nil {
+	if m, err = manifest.Read(ctx, path, o); err != nil {
 		return nil, nil, whereItStarted(err, path)
 	}
-	if m.Folder = frames; listsFiles(m) {
-		return m, nil, nil
-	}
+	m.Folder = frames
 	return m, clips, matchClips(m, clips, leftOut)
-}
-
-// listsFiles reports whether the rows of a manifest name pictures in its folder, and not clips.
-func listsFiles(m *manifest.Manifest) bool {
-	files := m.Rows[0].Files
-	return len(files) > 1 || picture.IsName(files[0]) &&
-		durable.Exists(filepath.Join(m.Folder, filepath.FromSlash(files[0])))
 }
 
 // labelsOfClips takes the labels of clips from their folders.
