@@ -102,7 +102,7 @@ func Columns(path string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w: %w", path, ErrFormat, err)
 	}
-	if strings.TrimSpace(header[0]) == idColumn {
+	if isIDs(header[0]) {
 		return len(header) - 1, nil
 	}
 	return len(header), nil

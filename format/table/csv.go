@@ -15,6 +15,12 @@ import (
 // idColumn is the heading of the optional first column, which names the bags.
 const idColumn = "id"
 
+// isIDs reports whether a heading is of identifiers. pandas and R write none above the index of a table.
+func isIDs(heading string) bool {
+	heading = strings.TrimSpace(heading)
+	return heading == idColumn || heading == ""
+}
+
 // readCSV reads a header of words and rows of numbers, separated by commas. Memory grows with the bytes read,
 // never with the file's claims.
 func readCSV(r io.Reader, file string, rule cellRule) (*Matrix, error) {
@@ -79,11 +85,14 @@ func (r *recordReader) Read(p []byte) (int, error) {
 }
 
 func (m *Matrix) setHeader(header []string, single bool) error {
+	if len(header) == 1 && strings.Count(header[0], ";") > 0 {
+		return fmt.Errorf("%s:1: semicolons separate columns, want commas, and decimals with a point: %w", m.Name, ErrFormat)
+	}
 	words := make([]string, 0, len(header))
 	numbers := 0
 	for i, field := range header {
 		word := strings.TrimSpace(field)
-		if i == 0 && word == idColumn {
+		if i == 0 && len(header) > 1 && isIDs(word) || i == 0 && word == idColumn {
 			continue
 		}
 		if word == "" {

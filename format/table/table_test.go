@@ -163,6 +163,11 @@ func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	if err != nil || m.IDs != nil || m.Cols != 2 {
 		t.Errorf("without identifiers: %+v, %v", m, err)
 	}
+	// pandas and R write the index of a table without a name.
+	m, err = readCSV(strings.NewReader(",cat\na,1\n"), "s.csv", cellRule{fault: anyNumber})
+	if err != nil || !slices.Equal(m.IDs, []string{"a"}) || !slices.Equal(m.Words, []string{"cat"}) {
+		t.Errorf("an index: %+v, %v", m, err)
+	}
 	// Runs on vectors of classes call these by their numbers, and write tables with identifiers.
 	m, err = readCSV(strings.NewReader("id,0,1\na,0.25,0.5\n"), "s.csv", cellRule{fault: anyNumber})
 	if err != nil || !slices.Equal(m.Words, []string{"0", "1"}) || m.Rows != 1 {
@@ -180,6 +185,7 @@ func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
 		{"header only", "cat,dog\n", ErrFormat, "no rows"},
 		{"only identifiers", "id\n1\n", ErrFormat, "names no class"},
 		{"no header", "0.1,0.2\n0.3,0.4\n", ErrFormat, "only numbers"},
+		{"semicolons", "cat;dog\n0,1;0,2\n", ErrFormat, "semicolons separate columns, want commas"},
 		{"word twice", "cat,dog,cat\n1,2,3\n", ErrNames, `"cat" is given twice, as 1 and 3`},
 		{"word empty", "cat,,dog\n1,2,3\n", ErrFormat, "column 2"},
 		{"ragged, short", "cat,dog\n1,2\n3\n", ErrShape, "s.csv:3: 1 fields, the header has 2"},
