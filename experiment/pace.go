@@ -98,7 +98,7 @@ func (p *pace) left() (left time.Duration, seen bool) {
 	return left, seen
 }
 
-// watch returns what s tells of its trainings, and reports after the first whole epoch how long all runs take. A training
+// watch returns who watches the trainings of s, and reports after the first whole epoch how long all runs take. A training
 // that goes on in the middle of an epoch does not time that one.
 func (p *pace) watch(s *run.Session) func(run.Training) []train.Observer {
 	observe := s.Observe
@@ -124,7 +124,7 @@ func (p *pace) watch(s *run.Session) func(run.Training) []train.Observer {
 	}
 }
 
-// epochs are those of the runs to come.
+// epochs returns the epochs of the runs to come.
 func (p *pace) epochs() (left float64) {
 	for _, k := range p.kinds {
 		left += k.left

@@ -15,7 +15,7 @@ import (
 // idColumn is the heading of the optional first column, which names the bags.
 const idColumn = "id"
 
-// isIDs reports whether a heading is of identifiers. pandas and R write none above the index of a table.
+// isIDs reports whether a heading belongs to identifiers. pandas and R write none above the index of a table.
 func isIDs(heading string) bool {
 	heading = strings.TrimSpace(heading)
 	return heading == idColumn || heading == ""

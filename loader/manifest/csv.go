@@ -29,7 +29,7 @@ type csvRows struct {
 	layout                Columns
 	stated                *statement // nil while it is not known which of the columns asked state labels, and how
 	asked                 []string
-	sole                  bool              // asked is the only column beside the pictures, and its name says nothing
+	sole                  bool              // asked is the only column next to the pictures, and its name says nothing
 	at                    map[string]int    // columns of the fields
 	named                 map[string]string // their names in the file
 	labels, truth, counts []labelColumn

@@ -228,7 +228,7 @@ func (s *survey) byCommas(o *Options) (Form, error) {
 		"(`data.label_form` %s)", loader.Excerpt(p.Example), p.Lists, p.Labels, p.Sharing, FormCommas, FormSingle)
 }
 
-// alone finds how the only column beside the pictures states labels, whatever its name is. Spellings of 0 and 1 say
+// alone finds how the only column next to the pictures states labels, whatever its name is. Spellings of 0 and 1 say
 // whether its name holds. Names and numbers of classes recur; other cells are refused as if they should be 0 or 1.
 func (s *survey) alone(o *Options) (*statement, error) {
 	flag := func(cell string) bool { _, _, ok := Flag(cell); return ok }
