@@ -60,14 +60,8 @@ func (n *ClipNames) Find(name string) (int, error) {
 	return best, nil
 }
 
-// Name is the name of a clip as it was added.
-func (n *ClipNames) Name(i int) string { return n.whole[i] }
-
 // Names lists the names of all clips, as they were added.
 func (n *ClipNames) Names() []string { return n.whole }
-
-// Len is the number of clips.
-func (n *ClipNames) Len() int { return len(n.whole) }
 
 // clipParts are folders and name of a clip in one normal form, without the ending of a video.
 func clipParts(clip string) []string {

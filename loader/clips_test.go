@@ -321,7 +321,7 @@ func TestClipNames_FindsWhatTablesMean(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
-		case i < 0 && want != "" || i >= 0 && n.Name(i) != want:
+		case i < 0 && want != "" || i >= 0 && n.Names()[i] != want:
 			t.Errorf("%s is clip %d, want %q", name, i, want)
 		}
 	}
