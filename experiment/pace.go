@@ -98,8 +98,8 @@ func (p *pace) left() (left time.Duration, seen bool) {
 	return left, seen
 }
 
-// watch returns who watches the trainings of s, and reports after the first whole epoch how long all runs take. A training
-// that goes on in the middle of an epoch does not time that one.
+// watch returns who watches the trainings of s. After the first whole epoch it reports how long all runs take. If a
+// training goes on in the middle of an epoch, that one is not timed.
 func (p *pace) watch(s *run.Session) func(run.Training) []train.Observer {
 	observe := s.Observe
 	return func(t run.Training) []train.Observer {
