@@ -73,7 +73,7 @@ func TestExperiment_VideosInTheFormOfTable3(t *testing.T) {
 	wantParts(t, out, "level", "frame", "video", "held rates + MIL", "clips of 4 frames",
 		"Rows with MIL learn a clip as one bag")
 	table := read(t, dir, "table.md")
-	wantParts(t, table, "| 40 | frame | held rates |", "| 40 | video | held rates + MIL |")
+	wantParts(t, table, "| frame | held rates |", "| video | held rates + MIL |")
 }
 
 func TestVideo_RefusesWhatCannotBe(t *testing.T) {
