@@ -153,7 +153,8 @@ func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart
 		p.showCaptions(f, out)
 	case Figure3:
 		out.Figure3 = true
-		out.Notes = []string{fmt.Sprintf("Drawn on the page from the closed form, without data. Both rates are %g.", report.Figure3Rate)}
+		out.Notes = []string{fmt.Sprintf("Drawn on the page from the closed form, without data. Both rates are %g.",
+			report.Figure3Rate)}
 	case Figure4:
 		return out, p.showPictures(ctx, o, f, out)
 	case Observed:

@@ -215,7 +215,8 @@ func TestBenchStep_OfTheCaptioner(t *testing.T) {
 	}
 	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01",
 		"--classes", "3", "--vocab-size", "9", "--repeats", "1")
-	wantParts(t, out, "model              s2vt\n", "words_said         5\n", "hidden             7\n", "device             cpu")
+	wantParts(t, out, "model              s2vt\n", "words_said         5\n", "hidden             7\n",
+		"device             cpu")
 }
 
 func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {

@@ -62,10 +62,3 @@ func TestExperiment_SaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
