@@ -5,8 +5,8 @@
   python bench/audit_rows.py ./nmn
 
 On scikit-learn's digits with a fifth of the labels changed: the confident joint, what confident learning flags, average
-precision by self-confidence and by normalised margin, which must be those of cleanlab, and what the posterior finds; and the quality of rows of several
-labels, which must be cleanlab's aggregate of the posteriors. Ends with status 1 where anything differs.
+precision by self-confidence and by normalised margin, which must be those of cleanlab, and what the posterior finds; and the
+quality of rows of several labels, which must be cleanlab's aggregate of the posteriors. Ends with status 1 where anything differs.
 """
 import csv
 import json

@@ -39,6 +39,7 @@ type UnitEstimate struct {
 	Complete int      // of them
 	Time     time.Duration
 	Disk     int64
+	whole    time.Duration // were none of them complete
 }
 
 // Measured times of steps (docs/background/benchmarks.md, two cores of an AMD EPYC with AVX-512): VGG16 on a picture of
@@ -75,6 +76,11 @@ const (
 // Estimate estimates how long the plan takes on this machine and how much it writes. It trains a few steps on
 // scenes, and writes nothing. It refuses a folder with another reproduction.
 func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
+	return p.estimate(ctx, &o, false)
+}
+
+// estimate is Estimate. With all it also times units that are complete.
+func (p *Plan) estimate(ctx context.Context, o *Options, all bool) (*Estimate, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -87,7 +93,7 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 		return nil, err
 	}
 	if p.scaled() && p.scale == 0 {
-		if p.scale, err = p.speed(ctx, &o); err != nil {
+		if p.scale, err = p.speed(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -107,12 +113,12 @@ func (p *Plan) Estimate(ctx context.Context, o Options) (*Estimate, error) {
 				}
 			}
 		}
-		if one.Tasks > one.Complete {
-			whole, runs, err := p.unitTime(ctx, &o, u)
+		if one.Tasks > one.Complete || all {
+			whole, runs, err := p.unitTime(ctx, o, u)
 			if err != nil {
 				return nil, err
 			}
-			one.Time = share(whole, one.Tasks-one.Complete, runs)
+			one.Time, one.whole = share(whole, one.Tasks-one.Complete, runs), share(whole, one.Tasks, runs)
 		}
 		one.Disk = p.disk(u, one.Tasks)
 		e.Units, e.Time, e.Disk = append(e.Units, one), e.Time+one.Time, e.Disk+one.Disk

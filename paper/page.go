@@ -137,7 +137,7 @@ func (p *Plan) rerun() []string {
 		line += " `reproduce.only` " + strings.ReplaceAll(names(only), " ", "")
 	}
 	return []string{p.renamed(line), RecordFile + " next to this page has all settings, versions, seeds, digests of " +
-		"data and files, and every figure. On one kind of processor, one program always writes equal bytes."}
+		"data, and every figure. On one kind of processor, one program always writes equal bytes."}
 }
 
 func (p *Plan) show(ctx context.Context, o *Options, f *found, part *PlannedPart) (*report.ReproducedPart, error) {

@@ -92,6 +92,11 @@ func PaperLayout(table int, runs []Run) (*Table, error) {
 			t.markBest(i, false)
 		}
 	}
+	if !slices.ContainsFunc(cells, func(c cellOf) bool { return c.runs[0].Result.GroupSize.Group != nil }) {
+		for _, p := range paperOrder {
+			t.drop(t.column(p.String()))
+		}
+	}
 	t.Notes = append(t.Notes, seedsNote(cells))
 	if published {
 		t.Notes = append(t.Notes, `Rows "`+publishedSource+`" are the published figures, of one run each.`)

@@ -34,13 +34,13 @@ RUN is the folder of a finished run; or give the --scores and --labels of any pr
 		Annotations: details(`The probability that a label is wrong comes from out-of-fold scores, which nets compute that
 were not trained on the label, and from the noise rates of each label. Review the suspects on
 the page in a browser and apply your decisions, or let --apply correct suspects up to a given
-precision. Every picture gets a score for how well its labels fit.
-See docs/guide/audit.md.
+precision. Every picture gets a score for how well its labels fit. See docs/guide/audit.md.
 
 With DATA the command trains in --run-dir and audits that run. With RUN it reads data, labels,
 pictures and out-of-fold scores from the folder. If these scores do not cover all training
 pictures, it estimates the cost of training nets of folds; --noise-rates folds:N trains them.
-The page is RUN/audit/audit.html. Corrected labels have the form of the data.
+The page is RUN/audit/audit.html. A table of pictures keeps its form when labels
+are corrected; other data get a new table.
 
 If the labels of --labels are one class for each picture, the classes exclude each other: the
 noise is then a matrix of classes, and every suspect has a suggested class.

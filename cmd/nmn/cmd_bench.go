@@ -24,8 +24,9 @@ type benchmark struct {
 	examples          []string
 	flags             func(*benchCommand, *cobra.Command)       // of its own
 	validate          func(*benchCommand, *cobra.Command) error // of these
-	measure           func(*benchCommand, context.Context, kernels.Backend) (any, error)
-	ranks             bool // if there are several ranks, they measure it together
+	// measure returns figures for JSON, and a text.
+	measure func(*benchCommand, context.Context, kernels.Backend) (any, string, error)
+	ranks   bool // if there are several ranks, they measure it together
 }
 
 var benchmarks = []benchmark{
@@ -125,11 +126,11 @@ func (b *benchCommand) print(ctx context.Context, p *program, m benchmark) (err 
 	}
 	defer func() { err = cmp.Or(err, backend.Close()) }()
 	b.options.Group, b.options.Threads = p.ranks, b.run.Threads
-	figures, err := m.measure(b, ctx, backend)
+	figures, text, err := m.measure(b, ctx, backend)
 	if err != nil || p.follows() {
 		return err
 	}
-	return p.printFigures(b.asJSON, figures)
+	return p.print(b.asJSON, figures, "%s", text)
 }
 
 func (b *benchCommand) validate(cmd *cobra.Command) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -76,5 +77,16 @@ func (c *loadCommand) run(ctx context.Context, p *program, folder string) error 
 	if err != nil {
 		return err
 	}
-	return p.printFigures(c.asJSON, f)
+	text := fmt.Sprintf("%d pictures of %s to %d pixels, batches of %d, %d workers, SIMD %s\n"+
+		"%.1f images/s (%.1f to %.1f), %.1f MB/s of files, %.2f ms of the processors for each\n"+
+		"wait for a batch %.2f ms, %.0f %% of the time, %.1f allocations for each picture\n",
+		f.Images, f.Folder, f.Size, f.Batch, f.Workers, f.Build.SIMD,
+		f.ImagesPerS, f.ImagesMin, f.ImagesMax, f.BytesPerS/1e6, f.ImageCPUMS, f.WaitMS, 100*f.WaitShare, f.AllocsImage)
+	if f.Augment != "" {
+		text += f.Augment + "\n"
+	}
+	if f.BadSamples > 0 {
+		text += fmt.Sprintf("%d pictures could not be used\n", f.BadSamples)
+	}
+	return p.print(c.asJSON, f, "%s", text)
 }

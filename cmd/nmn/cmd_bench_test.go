@@ -122,7 +122,7 @@ func TestBenchOps_TellsDropoutAndTheTableForPeople(t *testing.T) {
 	t.Parallel()
 	out := must(t, "bench", "ops", "--model", "vgg16", "--width", "0.02", "--size", "200", "--classes", "3",
 		"--batch", "1", "--repeats", "1", "--warmup", "0")
-	wantParts(t, out, "vgg16, 200 pixels, width 0.02, 1 times 1 pictures, with MIL", "fc6      dropout ",
+	wantParts(t, out, "vgg16, 200 pixels, width 0.02, 1 pictures, with MIL", "fc6      dropout ",
 		"fc7      dropout gradient ", "pool5    max pool ", "\nall: ", " reached % ",
 		"\nthe device: ", " GFLOP/s in a large product of float32, ", "; at these rates all would take ")
 }
@@ -215,8 +215,7 @@ func TestBenchStep_OfTheCaptioner(t *testing.T) {
 	}
 	out := must(t, "bench", "step", "--model", "s2vt", "--batch", "1", "--frames", "2", "--width", "0.01",
 		"--classes", "3", "--vocab-size", "9", "--repeats", "1")
-	wantParts(t, out, "model              s2vt\n", "words_said         5\n", "hidden             7\n",
-		"device             cpu")
+	wantParts(t, out, "s2vt, 1 captions of 5 words in all, 2 frames of 3 features, 7 cells, vocabulary of 9, on cpu")
 }
 
 func TestBenchStep_RefusesFlagsOfOtherNets(t *testing.T) {
@@ -273,7 +272,7 @@ func TestBenchLoad_FieldsForMachines(t *testing.T) {
 func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 	dir := jpegFolder(t, 2)
 	write(t, filepath.Join(dir, "broken.jpg"), []byte("\xff\xd8\xff"))
-	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "images             3\n", dir, "bad_samples        1\n")
+	wantParts(t, must(t, "bench", "load", dir, "--repeats", "1"), "3 pictures of "+dir, "1 pictures could not be used")
 	alone := t.TempDir()
 	write(t, filepath.Join(alone, "broken.jpg"), []byte("\xff\xd8\xff"))
 	wantFailure(t, call(t, "bench", "load", alone), "broken.jpg")
@@ -283,7 +282,10 @@ func TestBenchLoad_TellsBrokenPictures(t *testing.T) {
 func TestBenchLoad_TellsAugmentations(t *testing.T) {
 	dir := jpegFolder(t, 2)
 	out := must(t, "bench", "load", dir, "--repeats", "1", "--size", "32", "--augment", "light")
-	wantParts(t, out, "random crop 0.5:1 of the area, ratio 0.75:1.3333, color jitter 0.2,0.2,0.2,0.02\n")
+	if want := "random crop 0.5:1 of the area, ratio 0.75:1.3333, color jitter 0.2,0.2,0.2,0.02\n"; !strings.HasSuffix(out,
+		want) {
+		t.Errorf("got %s, want %s at its end", out, want)
+	}
 }
 
 func TestBenchLoad_RefusesWhatItCannotMeasure(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 type configCommand struct {
 	sources sources
 	asJSON  bool
+	schema  bool
 }
 
 func newConfig(p *program) *cobra.Command {
@@ -41,10 +42,14 @@ current value.`),
 	c.sources.addTraining(cmd)
 	out := under(cmd, "Output")
 	out.bool(&c.asJSON, "json", "print the settings as one JSON object")
+	out.bool(&c.schema, "schema", "print a JSON schema of configuration files")
 	return cmd
 }
 
 func (c *configCommand) run(ctx context.Context, p *program, args []string) error {
+	if c.schema {
+		return writeJSON(p.out, setting.Schema(&run.Config{}))
+	}
 	var keys, data []string
 	for _, arg := range args {
 		if settingKeys()[arg] {

@@ -40,7 +40,7 @@ func newFrames(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "frames [CLIPS...]",
 		Short: "Take frames of video clips for training",
-		Long: `Take frames of video clips with ffmpeg, and write them as JPEG files in shards or folders.
+		Long: `Take frames of video clips with ffmpeg, and write them as JPEG files in shards.
 CLIPS are files and folders; nmn train takes the folder of the frames.`,
 		Annotations: details(`Folders are searched for clips; --list gives a file with a path on each line, in the order to
 keep. A clip has the name of its path in the only folder, or the path as given. Shards are

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +19,27 @@ import (
 
 type reproduceCommand struct {
 	paper.Settings
+	within time.Duration // for as many seeds as fit; 0 for the seeds of the settings
 	jobs   jobFlags
 	dryRun bool
 	asJSON bool
+}
+
+// fittedSeeds is a list of seeds, or auto:TIME for as many as fit into a time.
+type fittedSeeds struct {
+	list[uint64]
+	within *time.Duration
+}
+
+func (f fittedSeeds) Set(s string) (err error) {
+	text, fitted := strings.CutPrefix(s, "auto:")
+	if *f.within = 0; !fitted {
+		return f.list.Set(s)
+	}
+	if *f.within, err = time.ParseDuration(text); err != nil || *f.within <= 0 {
+		return fmt.Errorf("want a time above 0 after auto:, such as auto:8h or auto:90m")
+	}
+	return nil
 }
 
 func newReproduce(p *program) *cobra.Command {
@@ -37,8 +57,9 @@ parts whose data are missing.
 
 --size quick takes within half an hour on two cores, full a night, and smoke seconds, with
 figures that mean nothing. Complete runs are kept, so the same command continues an interrupted
-reproduction. --dry-run estimates hours, gigabytes and the seeds that claims need. A folder keeps
-its seeds. For a job array, use --tasks, --task and --collect as with nmn experiment. See
+reproduction. --dry-run estimates hours, gigabytes and the seeds that claims need. --seeds auto:8h
+takes as many as its estimate fits into 8 hours, at least the three that verdicts need. A folder
+keeps its seeds. For a job array, use --tasks, --task and --collect as with nmn experiment. See
 docs/guide/reproduce.md.`),
 		Example: `  nmn reproduce --dry-run
   nmn reproduce --only table1,figure3
@@ -50,7 +71,8 @@ docs/guide/reproduce.md.`),
 	enum(g, &r.Size, "size", "run at this `size` without data", paper.Sizes()...)
 	some(g, &r.Only, "only", "make only these `parts`, as part,...: "+setting.Alternatives(paper.Parts()),
 		paper.Parts()...)
-	g.seeds(&r.Seeds, "seeds", "repeat for these `seeds`, as n,...")
+	g.value(fittedSeeds{numberList(&r.Seeds, parseSeed), &r.within}, "seeds",
+		"repeat for these `seeds`, as n,..., or for as many as fit into a time, as auto:8h")
 	g.bool(&r.EstimatedStart, "estimated-start", "start noise models at rates that are estimated from the noisy labels")
 	g.directory(&r.Dir, "run-dir", "write the page and all runs to this `folder`")
 	g.bool(&r.dryRun, "dry-run", "list the parts, estimate hours and gigabytes, and stop")
@@ -75,7 +97,7 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	if r.dryRun && r.jobs.wanted() {
 		return usagef("reproduce: give one of --dry-run, --tasks, --task and --collect")
 	}
-	plan, err := r.plan(p, cmd.Flags().Changed("seeds"))
+	plan, err := r.plan(ctx, p, cmd.Flags().Changed("seeds"))
 	if err != nil {
 		return err
 	}
@@ -85,18 +107,28 @@ func (r *reproduceCommand) run(cmd *cobra.Command, p *program) error {
 	return goesOn(err, false)
 }
 
-// plan makes a plan for the seeds that were named, or for the seeds of the folder.
-func (r *reproduceCommand) plan(p *program, named bool) (*paper.Plan, error) {
-	if named {
+// plan makes a plan for the seeds that were named, for the seeds of the folder, or for as many as fit.
+func (r *reproduceCommand) plan(ctx context.Context, p *program, named bool) (*paper.Plan, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if named && r.within == 0 {
 		return paper.New(r.Settings)
 	}
 	there, err := paper.FolderSeeds(r.Dir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if there != nil && !slices.Equal(there, r.Seeds) {
-		p.message(run.Message{Topic: "seeds", Text: fmt.Sprintf("%d, from the folder %s", len(there), r.Dir)})
+	case there != nil:
+		if r.within > 0 || !slices.Equal(there, r.Seeds) {
+			p.message(run.Message{Topic: "seeds", Text: fmt.Sprintf("%d, from the folder %s", len(there), r.Dir)})
+		}
 		r.Seeds = there
+	case r.within > 0 && (r.jobs.task || r.jobs.collect):
+		return nil, usagef("reproduce: %s has no seeds yet for --seeds auto:%v: call --tasks with it before, or name the "+
+			"seeds", r.Dir, r.within)
+	case r.within > 0:
+		return paper.Fit(ctx, r.Settings, paper.Options{Log: p.log, Notify: p.message}, r.within)
 	}
 	return paper.New(r.Settings)
 }
@@ -162,6 +194,11 @@ func (r *reproduceCommand) show(p *program, out *paper.Outcome) error {
 }
 
 func (r *reproduceCommand) printTasks(p *program, plan *paper.Plan) error {
+	if r.within > 0 { // the tasks have to find the same seeds
+		if err := plan.Claim(); err != nil {
+			return err
+		}
+	}
 	tasks, err := plan.Tasks()
 	if err != nil {
 		return err

@@ -39,19 +39,33 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 	}
 }
 
-// Tasks and collecting have the seeds of the folder.
+// Tasks and collecting have the seeds that were chosen first, whatever time is given later.
 func TestReproduce_KeepsTheSeedsOfItsFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "reproduction")
-	args := []string{"reproduce", "--size", "smoke", "--only", "figure3,observed", "--device", "cpu", "--threads", "1",
+	args := []string{"reproduce", "--size", "smoke", "--only", "observed", "--device", "cpu", "--threads", "1",
 		"--run-dir", dir}
-	must(t, append(args, "--seeds", "4,9", "--task", "0", "-q")...)
-	c := succeeds(t, append(args, "--tasks", "--count")...)
-	if c.out != "8\n" || !strings.Contains(c.err, "seeds   2, from the folder "+dir) {
-		t.Errorf("%q tasks, %q", c.out, c.err)
+	long := append(args, "--seeds", "auto:100000h") // for every seed that there can be
+	c := succeeds(t, append(long, "--dry-run")...)
+	wantParts(t, c.out, "hours remain for 1000 seeds")
+	wantParts(t, c.err, "seeds   1 to 1000, in about ", " of 100000h0m0s")
+	if durable.Exists(dir) {
+		t.Error("a dry run writes")
 	}
-	wantFailure(t, call(t, append(args, "--collect")...), " of 8 tasks are not complete")
-	wantUsage(t, call(t, append(args, "--seeds", "1,2", "--dry-run")...), "holds another reproduction")
+	if n := must(t, append(long, "--tasks", "--count")...); n != "4000\n" {
+		t.Errorf("%q tasks", n)
+	}
+	check(t, os.WriteFile(filepath.Join(dir, "plan.json"),
+		[]byte(strings.Replace(read(t, dir, "plan.json"), "\n   4,", "", 1)), 0o666))
+	for _, seeds := range [][]string{nil, {"--seeds", "auto:1ns"}, {"--seeds", "1,2", "--seeds", "auto:1h"}} {
+		c := succeeds(t, append(append(args, "--tasks", "--count"), seeds...)...)
+		if c.out != "3996\n" || !strings.Contains(c.err, "seeds   999, from the folder "+dir) {
+			t.Errorf("%q: %q tasks, %q", seeds, c.out, c.err)
+		}
+		wantFailure(t, call(t, append(append(args, "--collect"), seeds...)...), "3996 of 3996 tasks are not complete")
+	}
+	wantUsage(t, call(t, append(args, "--seeds", "auto:1h", "--seeds", "1,2", "--dry-run")...),
+		"holds another reproduction")
 	check(t, os.WriteFile(filepath.Join(dir, "plan.json"), []byte("{"), 0o666))
 	wantUsage(t, call(t, append(args, "--collect")...), "plan.json")
 }
@@ -69,7 +83,15 @@ func TestReproduce_RefusesWhatDoesNotFit(t *testing.T) {
 		"give --coco or --msrvtt too":          {"--init", filepath.Join(folder, "no")},
 		"--task is 9, and the tasks are 0 to 3": {"--size", "smoke", "--only", "observed", "--seeds", "1",
 			"--task", "9"},
-		"invalid argument \"x\" for \"--task\"": {"--task", "x"},
+		"invalid argument \"x\" for \"--task\"":                  {"--task", "x"},
+		"\"auto:\" for \"--seeds\" flag: want a time above 0":    {"--seeds", "auto:"},
+		"\"auto:0s\" for \"--seeds\" flag: want a time above 0":  {"--seeds", "auto:0s"},
+		"\"auto:-1h\" for \"--seeds\" flag: want a time above 0": {"--seeds", "auto:-1h"},
+		"\"auto:x\" for \"--seeds\" flag: want a time above 0":   {"--seeds", "auto:x"},
+		"no seeds yet for --seeds auto:1h0m0s: call --tasks":     {"--seeds", "auto:1h", "--collect"},
+		"name the seeds": {"--seeds", "auto:1h", "--task", "0"},
+		"--seeds auto:1ns is less than the ": {"--size", "smoke", "--only", "observed", "--device", "cpu", "--threads", "1",
+			"--seeds", "auto:1ns"},
 	} {
 		wantUsage(t, call(t, append([]string{"reproduce", "--run-dir", filepath.Join(folder, "r")}, args...)...), says)
 	}

@@ -82,20 +82,24 @@ func (l list[T]) Type() string { return listType }
 
 const listType = "list"
 
-// numbers declares a list of numbers. parse is one of strconv, whose errors get a readable message.
 func numbers[T any](r group, v *[]T, name, usage string, parse func(string) (T, error)) {
-	r.value(list[T]{v, func(s string) (T, error) {
+	r.value(numberList(v, parse), name, usage)
+}
+
+// numberList is a list of numbers. parse is one of strconv, whose errors get a readable message.
+func numberList[T any](v *[]T, parse func(string) (T, error)) list[T] {
+	return list[T]{v, func(s string) (T, error) {
 		n, err := parse(s)
 		if err != nil {
 			err = errors.New("not a valid number here")
 		}
 		return n, err
-	}}, name, usage)
+	}}
 }
 
-func (r group) seeds(v *[]uint64, name, usage string) {
-	numbers(r, v, name, usage, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
-}
+func (r group) seeds(v *[]uint64, name, usage string) { numbers(r, v, name, usage, parseSeed) }
+
+func parseSeed(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
 
 func parseFloat32(s string) (float32, error) {
 	f, err := strconv.ParseFloat(s, 32)

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 )
 
@@ -15,47 +13,58 @@ const mostAlike = 5
 // sparse is a handler that shows the first warnings with each message and counts the others.
 type sparse struct {
 	slog.Handler
-	*alike
+	counts *alike
 }
 
 // alike counts warnings by message. Handlers derived from the same handler share it.
 type alike struct {
-	mu   sync.Mutex
-	seen map[string]int
+	mu    sync.Mutex
+	seen  map[string]int
+	more  []string       // messages left out since the last summary, in order
+	extra map[string]int // number of warnings left out
 }
 
-func newSparse(h slog.Handler) sparse { return sparse{h, &alike{seen: map[string]int{}}} }
+func newSparse(h slog.Handler) sparse {
+	return sparse{h, &alike{seen: map[string]int{}, extra: map[string]int{}}}
+}
 
 // Handle shows a record, unless it is a warning that was shown often enough.
 func (s sparse) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level == slog.LevelWarn {
-		s.mu.Lock()
-		s.seen[r.Message]++
-		enough := s.seen[r.Message] > mostAlike
-		s.mu.Unlock()
-		if enough {
-			return nil
-		}
+	if r.Level == slog.LevelWarn && s.counts.enough(r.Message) {
+		return nil
 	}
+	s.summarise(ctx)
 	return s.Handler.Handle(ctx, r)
 }
 
-// summarise logs at the end how many warnings were left out.
+// enough counts a warning and reports whether it is left out.
+func (a *alike) enough(message string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.seen[message]++; a.seen[message] <= mostAlike {
+		return false
+	}
+	if a.extra[message]++; a.extra[message] == 1 {
+		a.more = append(a.more, message)
+	}
+	return true
+}
+
+// summarise logs how many warnings were left out.
 func (s sparse) summarise(ctx context.Context) {
-	s.mu.Lock()
-	seen := maps.Clone(s.seen)
-	s.mu.Unlock()
-	for _, message := range slices.Sorted(maps.Keys(seen)) {
-		if more := seen[message] - mostAlike; more > 0 {
-			slog.New(s.Handler).WarnContext(ctx, message+": more warnings like this (-v shows all)", "more", more)
-		}
+	s.counts.mu.Lock()
+	more, extra := s.counts.more, s.counts.extra
+	s.counts.more, s.counts.extra = nil, map[string]int{}
+	s.counts.mu.Unlock()
+	for _, message := range more {
+		slog.New(s.Handler).WarnContext(ctx, message+": more warnings like this (-v shows all)", "more", extra[message])
 	}
 }
 
 func (s sparse) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return sparse{s.Handler.WithAttrs(attributes), s.alike}
+	return sparse{s.Handler.WithAttrs(attributes), s.counts}
 }
 
 func (s sparse) WithGroup(name string) slog.Handler {
-	return sparse{s.Handler.WithGroup(name), s.alike}
+	return sparse{s.Handler.WithGroup(name), s.counts}
 }

@@ -257,9 +257,9 @@ func TestSparse_CountsWarningsThatAreAlike(t *testing.T) {
 	log.Error("clip is left out", "clip", "broken")
 	s.summarise(context.Background())
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if len(lines) != mostAlike+3 || !strings.Contains(lines[0], "set=train clip=video0") ||
-		!strings.Contains(lines[mostAlike], "data are read") || !strings.Contains(lines[mostAlike+1], "clip=broken") ||
-		!strings.Contains(lines[mostAlike+2], "more=6999") {
+	if len(lines) != mostAlike+4 || !strings.Contains(lines[mostAlike], "more=6998") ||
+		!strings.Contains(lines[mostAlike+1], "data are read") || !strings.Contains(lines[mostAlike+2], "more=1") ||
+		!strings.Contains(lines[mostAlike+3], "clip=broken") || !strings.Contains(lines[0], "set=train clip=video0") {
 		t.Errorf("%d lines:\n%s", len(lines), b.String())
 	}
 }

@@ -96,6 +96,22 @@ func TestDescribe_FieldsInheritWhatTheirStructBelongsTo(t *testing.T) {
 	}
 }
 
+// Editors read the schema. It describes exactly what a file may hold.
+func TestSchema_HoldsTheDeclarations(t *testing.T) {
+	data, err := json.Marshal(Schema(&declared{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"kind":{"enum":["","big","small"],"type":"string"}`,
+		`"count":{"minimum":1,"type":"integer"}`,
+		`"rates":{"items":{"exclusiveMinimum":0,"maximum":1,"type":"number"},"type":"array"}`,
+		`"description":"seed of draws"`, `"additionalProperties":false`, `"on":{"type":"boolean"}`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("no %s in %s", want, data)
+		}
+	}
+}
+
 func TestValues_AreThoseOfSingleSettings(t *testing.T) {
 	type rate struct {
 		Share float64 `yaml:"share"`

@@ -62,19 +62,19 @@ func New(dir string) *Experiment {
 // Validate reports the first setting that is out of range, or does not go with others, as a *setting.Error.
 func (e *Experiment) Validate() error {
 	if len(e.Seeds) == 0 {
-		return setting.Errorf("seeds", "experiment table4: give at least one of `table4.seeds`")
+		return setting.Errorf("seeds", "table 4: give at least one of `reproduce.seeds`")
 	}
-	if err := experiment.CheckSeeds("seeds", "experiment table4", e.Seeds); err != nil {
+	if err := experiment.CheckSeeds("seeds", "table 4", e.Seeds); err != nil {
 		return err
 	}
 	d := &e.Nets.Data
 	switch {
 	case d.TestSize < 1 || d.ValidationSize < 1:
 		return setting.Errorf("data.test_size",
-			"experiment table4: `table4.validation_size` and `table4.test_size` are at least 1")
+			"table 4: `table4.validation_size` and `table4.test_size` are at least 1")
 	case e.PerClip < scenes.CaptionsPerPicture || e.PerClip > 100:
 		return setting.Errorf("captions_per_clip",
-			"experiment table4: `table4.captions_per_clip` is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
+			"table 4: `table4.captions_per_clip` is %d, want %d to 100", e.PerClip, scenes.CaptionsPerPicture)
 	}
 	if e.Videos != nil {
 		return e.Captioner.Validate()

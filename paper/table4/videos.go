@@ -61,7 +61,7 @@ func (e *Experiment) Net(p Piece) (*experiment.Task, error) {
 	}
 	i := slices.IndexFunc(tasks, func(t experiment.Task) bool { return t.Arm == p.Arm && t.MIL && t.Seed == p.Seed })
 	if i < 0 {
-		return nil, fmt.Errorf("experiment table4: there is no run of %s with seed %d", p.Arm.Title(true), p.Seed)
+		return nil, fmt.Errorf("table 4: there is no run of %s with seed %d", p.Arm.Title(true), p.Seed)
 	}
 	return &tasks[i], nil
 }
@@ -189,7 +189,7 @@ func (e *Experiment) runVideos(ctx context.Context) (c *clips, rows []report.Cap
 	}
 	title, _, rows, err := e.Finished()
 	if err == nil && rows == nil {
-		err = errors.New("experiment table4: scores of captioners are gone while others were trained")
+		err = errors.New("table 4: scores of captioners are gone while others were trained")
 	}
 	return &clips{title: title}, rows, err
 }

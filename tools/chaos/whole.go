@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"nmn/format/safetensors"
@@ -56,10 +58,6 @@ func broken(folder string, appends func(path string) bool) (lines []string) {
 	return lines
 }
 
-// endings are the last bytes of files by the endings of their names.
-var endings = map[string]string{".svg": "</svg>", ".html": "</html>", ".png": "IEND\xaeB`\x82", ".jpg": "\xff\xd9",
-	".parquet": "PAR1"}
-
 // whole returns an error if a file's content does not have the form that its name implies.
 func whole(name string, content []byte, mayBeEmpty bool) error {
 	if len(content) == 0 && mayBeEmpty {
@@ -80,9 +78,18 @@ func whole(name string, content []byte, mayBeEmpty bool) error {
 		return errors.Join(err, endsIn(content, "\n"))
 	case ".safetensors":
 		return wholeTensors(content)
-	}
-	if end, known := endings[filepath.Ext(name)]; known {
-		return endsIn(bytes.TrimSpace(content), end)
+	case ".npy":
+		return wholeArray(content)
+	case ".svg":
+		return endsIn(bytes.TrimSpace(content), "</svg>")
+	case ".html":
+		return endsIn(bytes.TrimSpace(content), "</html>")
+	case ".png":
+		return endsIn(content, "IEND\xaeB`\x82")
+	case ".jpg":
+		return endsIn(content, "\xff\xd9")
+	case ".parquet":
+		return endsIn(content, "PAR1")
 	}
 	if strings.HasPrefix(name, "events.out.tfevents.") {
 		return nil
@@ -104,4 +111,40 @@ func endsIn(content []byte, end string) error {
 func wholeTensors(content []byte) error {
 	_, err := safetensors.NewReader(bytes.NewReader(content), int64(len(content)))
 	return err
+}
+
+var (
+	arrayHeader = regexp.MustCompile(`'descr': (.+), 'fortran_order': .*'shape': \(([\d, ]*)\)`)
+	elementType = regexp.MustCompile(`'[<|][biuf](\d)'`) // of an array, or of a field of a table
+	dimension   = regexp.MustCompile(`\d+`)
+)
+
+// wholeArray compares the size of a NumPy file, an array of numbers or a table of them, with its header.
+func wholeArray(content []byte) error {
+	if len(content) < 10 {
+		return io.ErrUnexpectedEOF
+	}
+	header := 10 + int(binary.LittleEndian.Uint16(content[8:]))
+	m := arrayHeader.FindSubmatch(content[:min(header, len(content))])
+	if m == nil {
+		return fmt.Errorf("header %.200q", content)
+	}
+	width, elements := 0, 1
+	for _, of := range elementType.FindAllSubmatch(m[1], -1) {
+		width += int(of[1][0] - '0')
+	}
+	for _, of := range dimension.FindAll(m[2], -1) {
+		n, err := strconv.Atoi(string(of))
+		if err != nil {
+			return err
+		}
+		elements *= n
+	}
+	if width == 0 {
+		return fmt.Errorf("header %.200q", content)
+	}
+	if size := header + width*elements; size != len(content) {
+		return fmt.Errorf("%d bytes, want %d", len(content), size)
+	}
+	return nil
 }
