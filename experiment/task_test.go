@@ -221,7 +221,7 @@ func TestPace_FollowsTheRunsSoFar(t *testing.T) {
 	}
 }
 
-// After the first whole epoch the time of all runs is told once; after a run it is no longer news.
+// After the first whole epoch the time of all runs is printed once; after a run it is no longer news.
 func TestPace_TellsAfterTheFirstEpoch(t *testing.T) {
 	step := func(epoch, step int) train.StepDone {
 		return train.StepDone{Progress: train.Progress{Epoch: epoch, Step: step, Duration: time.Nanosecond}}

@@ -323,7 +323,8 @@ func TestOpen_JoinsLabelsOfFeatures(t *testing.T) {
 		!slices.Equal(d.Validation.Labels.Uint8s(), []uint8{0, 1, 1, 0}) {
 		t.Errorf("labels %v and %v of %q", d.Train.Labels.Uint8s(), d.Validation.Labels.Uint8s(), words)
 	}
-	if !slices.Equal(d.LabelColumns, []string{"y_Dog", "y_cat", "y_dog"}) || strings.Contains(d.Describe(), "nearly equal") {
+	if !slices.Equal(d.LabelColumns, []string{"y_Dog", "y_cat", "y_dog"}) ||
+		strings.Contains(d.Describe(), "nearly equal") {
 		t.Errorf("columns %q; %s", d.LabelColumns, d.Describe())
 	}
 	c.Features.Validation.Features = fileOf(t, dir, "other.csv", "z,y_cat,y_dog\n1,1,0\n2,0,1\n")

@@ -98,7 +98,8 @@ func TestOpenCSV_DecimalCommas(t *testing.T) {
 // in the form that pandas gives them next to a gap.
 func TestOpenCSV_IndexOfPandas(t *testing.T) {
 	x := file(t, "x.csv", []byte(",a\n7,1\n3,2\n"))
-	for name, labels := range map[string]string{"an index": ",label\n3,cat\n7,dog\n", "an id": "id,label\n3.0,cat\n7.0,dog\n"} {
+	for name, labels := range map[string]string{"an index": ",label\n3,cat\n7,dog\n",
+		"an id": "id,label\n3.0,cat\n7.0,dog\n"} {
 		table := mustOpen(t, Options{Features: x, Labels: file(t, "y.csv", []byte(labels))})
 		if !slices.Equal(table.IDs, []string{"7", "3"}) || !slices.Equal(table.Columns, []string{"a"}) ||
 			!slices.Equal(table.Labels.Words, []string{"cat", "dog"}) ||
