@@ -17,8 +17,9 @@ import (
 // ErrSettings is wrapped by the error of Append if the frames were made with other settings.
 var ErrSettings = errors.New("the frames there were made with other settings")
 
-// Append continues a folder that Create has begun with the same settings; if there is none, it begins one. It first repairs what a killed process left: temporary files and an incomplete line
-// are removed, and shards missing from the index are added to it.
+// Append continues a folder that Create has begun with the same settings; if there is none, it begins one. It first
+// repairs what a killed process left: temporary files and an incomplete line are removed, and shards missing from the
+// index are added to it.
 func Append(dir string, c Config) (*Writer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

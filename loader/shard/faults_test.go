@@ -111,6 +111,7 @@ func TestOpen_HostileIndex(t *testing.T) {
 		"not JSON":                {`"clip":`, `clip:`},
 		"another version":         {`"version":1`, `"version":2`},
 		"another format":          {`"format":"nmn-frames"`, `"format":"other"`},
+		"frames as pictures":      {`"version":1`, `"version":1,"form":"folder"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := write(t)
@@ -177,6 +178,29 @@ func TestRebuild_MakesTheSameIndex(t *testing.T) {
 		t.Error("another index")
 	}
 	check(t, open(t, dir).Check(t.Context()))
+}
+
+// Indexes of earlier versions state the form of the frames.
+func TestOpen_IndexWithTheFormOfShards(t *testing.T) {
+	dir := write(t)
+	edit(t, dir, `"version":1`, `"version":1,"form":"shards"`)
+	r := open(t, dir)
+	if check(t, firstFrame(r)); r.Header().Form != "" {
+		t.Errorf("header %+v", r.Header())
+	}
+}
+
+// A folder without shards, such as one that an earlier version wrote with frames as pictures, keeps its index.
+func TestRebuild_RefusesAFolderWithoutShards(t *testing.T) {
+	dir := t.TempDir()
+	index := []byte(`{"format":"nmn-frames","version":1,"form":"folder"}` + "\n")
+	check(t, os.WriteFile(filepath.Join(dir, IndexName), index, 0o644))
+	if _, err := RebuildFolder(dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "make the frames again") {
+		t.Errorf("error %v", err)
+	}
+	if got := read(t, dir, IndexName); !bytes.Equal(got, index) {
+		t.Errorf("the index became %q", got)
+	}
 }
 
 // Without the index there are no settings, and everything else.

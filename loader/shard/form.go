@@ -28,6 +28,8 @@ type Header struct {
 	Version int    `json:"version"`
 	// Settings is whatever the maker of the frames wants to find again: an object of JSON.
 	Settings json.RawMessage `json:"settings,omitempty"`
+	// Form is in indexes of earlier versions, which also kept frames as pictures. It is not written.
+	Form string `json:"form,omitempty"`
 }
 
 const (
@@ -64,7 +66,10 @@ func parseHeader(line []byte) (Header, error) {
 	case h.Version != version:
 		return h, faultf("version %d of the index, this nmn reads version %d: use the nmn that made it, or make the "+
 			"frames again", h.Version, version)
+	case h.Form != "" && h.Form != "shards":
+		return h, faultf("frames are in folders of pictures, which this nmn does not read: make them again (nmn frames)")
 	}
+	h.Form = ""
 	return h, nil
 }
 

@@ -12,6 +12,14 @@ import (
 // rebuild makes the index of a folder again from its shards. Settings come from the existing index; if it cannot be
 // read there are none.
 func rebuild(dir string) (err error) {
+	shards, err := findShards(dir)
+	if err != nil {
+		return err
+	}
+	if len(shards) == 0 {
+		return fmt.Errorf("shard: %s: %w", dir, faultf("there is no shard (%s) to make an index of: make the frames again "+
+			"(nmn frames)", shardName(0)))
+	}
 	header, err := headerOf(dir)
 	if err != nil {
 		return err
