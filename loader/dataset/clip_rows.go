@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -72,7 +73,7 @@ func (d *Splits) readRows(ctx context.Context, path, images string, o manifest.O
 		}
 		return nil, nil, whereItStarted(err, path)
 	}
-	return m, nil, refuseVideos(m)
+	return m, nil, refuseVideos(ctx, m)
 }
 
 // problems is the file in which nmn frames notes clips that it left out.
@@ -149,25 +150,69 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 		"(`data.max_bad_samples`)", missing, len(all), first, why)
 }
 
-// refuseVideos is a *VideoError if rows name videos, by the names or by how the files start.
-func refuseVideos(m *manifest.Manifest) error {
+// refuseVideos is a *VideoError if rows name videos: by the names, by how the files start, or without their endings.
+// It also refuses rows that name folders.
+func refuseVideos(ctx context.Context, m *manifest.Manifest) error {
+	var below *loader.ClipNames // videos in the folder, once a row needs them
 	for i := range m.Rows {
 		row := &m.Rows[i]
 		file := row.Files[0]
-		if row.Line == 0 || len(row.Files) > 1 || !isVideo(loader.PathIn(m.Folder, file)) { // rows are lines of a file
+		if row.Line == 0 || len(row.Files) > 1 { // rows are lines of a file
 			continue
+		}
+		video := loader.PathIn(m.Folder, file)
+		if !isVideo(video) {
+			if filepath.Ext(file) != "" {
+				continue
+			}
+			info, err := os.Stat(video)
+			if err == nil && info.IsDir() {
+				return loader.Unusable(fmt.Errorf("%s, %s: %q is a folder: list its pictures in a column frames: "+
+					"a/1.jpg;a/2.jpg", m.File, row.At(), loader.Excerpt(file)))
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if below == nil {
+				if below, err = videosBelow(ctx, m.Folder); err != nil {
+					return err
+				}
+			}
+			at, err := below.Find(file)
+			if at < 0 && err == nil {
+				continue
+			}
+			if at >= 0 { // else several videos have this name
+				video = loader.PathIn(m.Folder, below.Names()[at])
+			}
 		}
 		if _, err := os.Stat(m.Folder); err != nil {
 			return fmt.Errorf("%s: cannot look for its clips: %w", m.File, err)
 		}
 		clips := m.Folder
-		if below := commonFolder(m); loader.IsFolder(filepath.Join(clips, below)) {
-			clips = filepath.Join(clips, below)
+		if common := commonFolder(m); loader.IsFolder(filepath.Join(clips, common)) {
+			clips = filepath.Join(clips, common)
 		}
-		return &VideoError{Where: m.File + ", " + row.At(), Video: file, Format: videoFormat(loader.PathIn(m.Folder, file)),
-			Clips: clips, Frames: framesBeside(clips), Table: true}
+		return &VideoError{Where: m.File + ", " + row.At(), Video: file, Format: videoFormat(video), Clips: clips,
+			Frames: framesBeside(clips), Table: true}
 	}
 	return nil
+}
+
+// videosBelow are the videos in a folder and its folders, by the names of their files. A folder that cannot be read has
+// none: its pictures are missed later.
+func videosBelow(ctx context.Context, folder string) (*loader.ClipNames, error) {
+	var names loader.ClipNames
+	err := loader.WalkFolder(ctx, folder, func(file string, entry fs.DirEntry) error {
+		if !entry.IsDir() && picture.IsVideoName(file) {
+			names.Add(file)
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return &loader.ClipNames{}, nil
+	}
+	return &names, err
 }
 
 // isVideo reports whether a file is a video, by its name; one without an ending by how it starts.

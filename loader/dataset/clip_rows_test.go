@@ -179,6 +179,7 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	}{
 		"beside":       {[]string{"a.mkv", "b.mkv"}, "clip,labels\na.mkv,dog\nb.mkv,cat\n", "a.mkv", ""},
 		"below":        {[]string{"v/a.mkv", "v/b.mkv"}, "path,labels\nv/a.mkv,dog\nv/b.mkv,cat\n", "v/a.mkv", "v"},
+		"by name":      {[]string{"v/a.mkv", "v/b.mkv"}, "id,labels\na,dog\nb,cat\n", "a", ""},
 		"by bytes":     {[]string{"v/one", "v/two"}, "path,labels\nv/one,dog\nv/two,cat\n", "v/one", "v"},
 		"label tree":   {[]string{"dog/a.mkv", "cat/b.MKV"}, "", "cat/b.MKV", ""},
 		"some of many": {[]string{"v/a.mkv", "w/b.mkv"}, "path,labels\nv/a.mkv,dog\nw/b.mkv,cat\n", "v/a.mkv", ""},
@@ -205,4 +206,7 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	table := fileOf(t, dir, "t.csv", "path,labels\nb.mkv,dog\n")
 	refuseData(t, "a video that is not there", tableConfig(table, ""), "b.mkv")
 	refuseData(t, "a folder that is not there", tableConfig(table, filepath.Join(dir, "none")), "none")
+	fileOf(t, dir, "clip/1.jpg", "")
+	table = fileOf(t, dir, "t.csv", "path,labels\nclip,dog\n")
+	refuseData(t, "a folder of frames", tableConfig(table, ""), `"clip" is a folder`, "a/1.jpg;a/2.jpg")
 }
