@@ -262,10 +262,11 @@ func (r *folderReader) tree() error {
 	return nil
 }
 
-// onlyFolder refuses a folder whose only folder has several with all the pictures: those are the labels.
+// onlyFolder refuses a folder whose only folder is no known label and has several with all the pictures: those are
+// the labels.
 func (r *folderReader) onlyFolder(splits bool) error {
 	m, inside := r.b.manifest, map[string]bool{}
-	if splits || len(m.Labels) != 1 {
+	if splits || len(m.Labels) != 1 || slices.Contains(r.o.Words, m.Labels[0]) {
 		return nil
 	}
 	for _, row := range m.Rows {

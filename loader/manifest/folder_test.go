@@ -467,6 +467,10 @@ func TestRead_FolderWithoutLabels(t *testing.T) {
 func TestRead_FolderAboveTheLabels(t *testing.T) {
 	_, err := Read(t.Context(), folderWith(t, map[string]string{"pets/cat/1.jpg": "", "pets/dog/2.jpg": ""}), Options{})
 	refuse(t, "two folders", err, `"pets" would be the only label, and has 2 folders with pictures`, `/pets"`)
+	known := folderWith(t, map[string]string{"pets/cat/1.jpg": "", "pets/dog/2.jpg": ""})
+	if m, err := Read(t.Context(), known, Options{Words: []string{"farm", "pets"}}); err != nil || len(m.Rows) != 2 {
+		t.Errorf("a known class: %v, %v", m, err)
+	}
 	for name, files := range map[string]map[string]string{
 		"one folder inside": {"pets/cat/1.jpg": ""},
 		"pictures outside":  {"pets/cat/1.jpg": "", "pets/dog/2.jpg": "", "pets/3.jpg": ""},
