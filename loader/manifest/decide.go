@@ -98,8 +98,8 @@ func (s *survey) form(o *Options) (Form, error) {
 		return o.Form, nil
 	}
 	if at := slices.IndexFunc(s.cells, func(cell string) bool { return strings.HasPrefix(cell, "{") }); at >= 0 {
-		return "", fmt.Errorf("%q looks like an object of JSON; write the names of the labels alone, separated by ;",
-			loader.Excerpt(s.cells[at]))
+		return "", fmt.Errorf("%q looks like an object of JSON; write the names of the labels alone, separated by ;, "+
+			"or set `data.label_form` %s", loader.Excerpt(s.cells[at]), FormSingle)
 	}
 	switch {
 	case s.every(bracketed):

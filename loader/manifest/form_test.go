@@ -495,7 +495,7 @@ func TestParse_TheOnlyColumnHasTheLabels(t *testing.T) {
 		"image,score\na.jpg,.5\nb.jpg,.5\nc.jpg,.25\nd.jpg,.25\n":    `".5" is neither 0 nor 1`,
 		"image,note\na.jpg,old\nb.jpg,new\nc.jpg,lost\nd.jpg,old\n":  `"old" is neither 0 nor 1`,
 		"image,breed,size\na.jpg,pug,3\nb.jpg,pug,3\nc.jpg,pug,3\n":  `"pug" is neither 0 nor 1`,
-		"image,choice\na.jpg,pug\nb.jpg,{p}\nc.jpg,pug\nd.jpg,{p}\n": `"{p}" looks like an object of JSON`,
+		"image,choice\na.jpg,pug\nb.jpg,{p}\nc.jpg,pug\nd.jpg,{p}\n": "or set `data.label_form` single",
 		"image,dog,cat\na.jpg,1,-1\n":                                `"-1" is neither 0 nor 1; repair it, or if it means that the label`,
 		"image,label\na.jpg,x\n,\n,y\n":                              `line 4, column "image": it is empty`,
 	} {
