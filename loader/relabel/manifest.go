@@ -143,6 +143,9 @@ func (e *editor) table(in io.Reader, out io.Writer) (changed int, err error) {
 func (e *editor) correct(record, columns, names []string) (err error) {
 	if e.m.Form != manifest.FormColumns {
 		at := slices.Index(columns, e.m.LabelsColumn)
+		if at < 0 || at >= len(record) { // the file has changed since it was read
+			return fmt.Errorf("there is no cell in column %q: %w", e.m.LabelsColumn, ErrForm)
+		}
 		record[at], err = e.cell(record[at], names)
 		return err
 	}
@@ -152,7 +155,7 @@ func (e *editor) correct(record, columns, names []string) (err error) {
 	}
 	var of []int // columns of labels
 	for i, column := range columns {
-		if slices.Contains(e.m.Columns.Labels, column) {
+		if i < len(record) && slices.Contains(e.m.Columns.Labels, column) {
 			of = append(of, i)
 			if on, _, _ := manifest.Flag(strings.TrimSpace(record[i])); on {
 				stated[e.word(column)] = true

@@ -128,6 +128,28 @@ func TestManifest_RefusesWhatItsFormCannotHold(t *testing.T) {
 	}
 }
 
+// A file may change between two readings.
+func TestManifest_RefusesAFileThatHasChanged(t *testing.T) {
+	for before, after := range map[string]string{
+		"path,labels\na.jpg,dog;cat\nb.jpg,dog\n": "path,tags\na.jpg,dog;cat\nb.jpg,dog\n",
+		"path,labels\nc.jpg,dog;cat\nd.jpg,dog\n": "path,labels\nc.jpg\nd.jpg\n",
+		"path,dog,cat\na.jpg,1,1\nb.jpg,1,0\n":    "path,dog,cat\na.jpg\nb.jpg\n",
+	} {
+		from, to := written(t, "m.csv", before)
+		m, err := manifest.Read(t.Context(), from, manifest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(from, []byte(after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l := Labels{Words: []string{"dog", "cat"}, Rows: map[string][]uint8{m.Rows[0].ID: {0, 1}, m.Rows[1].ID: {0, 1}}}
+		if _, err := Manifest(t.Context(), m, l, to); !errors.Is(err, ErrForm) {
+			t.Errorf("%q that became %q: %v", before, after, err)
+		}
+	}
+}
+
 // Whatever a table of lists holds, what was written is read with the corrected labels, and other rows keep their bytes.
 func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{"path,labels\na.jpg,dog;cat\nb.jpg,dog\n", "labels;path\r\n\"dog|x y\";  a.jpg \r\n",
