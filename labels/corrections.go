@@ -37,8 +37,8 @@ type Correction struct {
 	// pooled rates; no precision can be expected for them.
 	Apply     Apply
 	Precision float64
-	// Labels is the file of the corrected labels, in the form of the input. The record of changes is written
-	// next to it.
+	// Labels is the file of the corrected labels, as a table of pictures, or of 0 and 1. The record of changes is
+	// written next to it.
 	Labels string
 	// Write writes the corrected labels of several for each bag, N×K, in another form than CSV; nil writes CSV.
 	Write func(corrected []uint8) error

@@ -14,7 +14,8 @@ import (
 // ErrNoFrames is why a clip that the frames do not have is left out.
 var ErrNoFrames = errors.New("it has no frames")
 
-// Clips are the frames of video clips in a folder that package shard reads: tar shards with an index. They are safe for concurrent use.
+// Clips are the frames of video clips in a folder that package shard reads: tar shards with an index. They are
+// safe for concurrent use.
 type Clips struct {
 	dir     string
 	reader  *shard.Reader

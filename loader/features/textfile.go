@@ -135,7 +135,8 @@ func parseNumber(s string) (float32, error) {
 	if slices.Contains(missingTexts[:], s) {
 		return float32(math.NaN()), nil
 	}
-	if whole, decimals, ok := strings.Cut(s, ","); ok && decimals != "" && strings.Trim(whole+decimals, "-0123456789") == "" {
+	whole, decimals, comma := strings.Cut(s, ",")
+	if comma && decimals != "" && strings.Trim(whole+decimals, "-0123456789") == "" {
 		return 0, valuef("%q has a decimal comma, and commas separate columns: write a point, or separate columns by ;",
 			clip(s))
 	}

@@ -115,7 +115,7 @@ class NoisyLabelClassifier(_estimator.Classifier):
     device : str, optional
         ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``.
     run_folder : path, optional
-        Folder that keeps the whole run: page, log, checkpoints, figures. Without it nothing stays on disk.
+        Folder that keeps the whole run: page, log, checkpoints. Without it nothing stays on disk.
     options : mapping, optional
         Other settings by key, such as ``{"train.ema": 0.999}``. ``nmn config`` lists them. With ``{"data.classes":
         "exclusive"}`` and one label for each row, probabilities are a softmax, and `noise_matrix_` is estimated first

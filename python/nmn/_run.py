@@ -1,4 +1,4 @@
-"""A run folder with its tables, figures and pages."""
+"""A run folder with its tables and pages."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def train(
     Returns
     -------
     Run
-        The folder of the run, with its tables and figures.
+        The folder of the run, with its tables and pages.
 
     Raises
     ------
