@@ -65,6 +65,10 @@ func (o *Options) layout(columns, named []string, index int) (layout, error) {
 		}
 		if special.to == &l.id && l.id < 0 {
 			l.id = index
+			// The column that was asked for may be in the other file alone.
+			if at := slices.Index(columns, standardID); o.lenient && at >= 0 && !labels[at] && !ignored[at] {
+				l.id = at
+			}
 		}
 		if *special.to >= 0 && special.asked == "" && ignored[*special.to] {
 			*special.to = -1

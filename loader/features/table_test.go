@@ -105,6 +105,21 @@ func TestOpen_LabelsInFilesOfTheirOwn(t *testing.T) {
 	}
 }
 
+// The column of identifiers that is asked for may be in one of the two files, and id in the other.
+func TestOpen_IdentifiersByTwoNames(t *testing.T) {
+	for x, y := range map[string]string{
+		"name,a,b\np,1,2\nq,3,4\n": "id,cat,dog\nq,0,1\np,1,0\n",
+		"id,a,b\np,1,2\nq,3,4\n":   "name,cat,dog\nq,0,1\np,1,0\n",
+	} {
+		table := mustOpen(t, Options{Features: file(t, "x.csv", []byte(x)), Labels: file(t, "y.csv", []byte(y)),
+			IDColumn: "name"})
+		if !slices.Equal(table.Labels.Words, []string{"cat", "dog"}) || !slices.Equal(table.Labels.Values,
+			[]uint8{1, 0, 0, 1}) || !slices.Equal(all(t, table.Rows), []float32{1, 2, 3, 4}) {
+			t.Errorf("%q and %q: %+v", x, y, table.Labels)
+		}
+	}
+}
+
 // Names in both Unicode normal forms are one label.
 func TestOpen_ListsInBothNormalForms(t *testing.T) {
 	x := file(t, "x.csv", []byte("id,a\np,1\nq,3\n"))
