@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -211,10 +212,16 @@ func (a *Audit) featureForm() *labelForm {
 			if len(columns) == 1 && !slices.Contains(words, columns[0]) { // it has lists, here and in held-out files
 				f.ListColumn = columns[0]
 			} else { // which labels of the table are, though such columns are ignored
-				f.LabelColumns = literals(words)
+				f.LabelColumns = literals(columns)
+				f.LabelColumns = append(f.LabelColumns, unmatched(f.LabelColumns, words)...)
 			}
-		} else {
-			f.LabelColumns, f.ListColumn = nil, ""
+		} else { // columns of other files of labels stay what they are
+			if len(f.LabelColumns) > 0 {
+				f.LabelColumns = append(f.LabelColumns, unmatched(f.LabelColumns, words)...)
+			}
+			if slices.Contains(words, f.ListColumn) {
+				f.ListColumn = ""
+			}
 		}
 		f.Train.Labels, f.LabelArray = path, ""
 		c.Data.Vocabulary = cmp.Or(c.Data.Vocabulary, filepath.Join(a.Dir, run.VocabularyFile))
@@ -231,6 +238,16 @@ func literals(names []string) []string {
 	return patterns
 }
 
+// unmatched are patterns for the names that match no pattern yet.
+func unmatched(patterns, names []string) []string {
+	return literals(slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool {
+			matches, _ := path.Match(pattern, name) // the data were read with these patterns
+			return matches || pattern == name
+		})
+	}))
+}
+
 // tableForm writes a matrix of 0 and 1 for all bags, named by a column id.
 func (a *Audit) tableForm(note string) *labelForm {
 	return &labelForm{name: "a table of 0 and 1 (CSV)", endings: []string{".csv"}, note: note,
@@ -240,13 +257,28 @@ func (a *Audit) tableForm(note string) *labelForm {
 		}}
 }
 
+// allRows are the labels of all bags of the training files.
 func (a *Audit) allRows(l relabel.Labels) map[string][]uint8 {
 	rows := make(map[string][]uint8, len(a.session.Data.OriginalIDs()))
-	for _, set := range a.sets {
-		takeLabels(rows, set)
+	for split, set := range a.sets {
+		if !a.ownFile(split) {
+			takeLabels(rows, set)
+		}
 	}
 	maps.Copy(rows, l.Rows)
 	return rows
+}
+
+// ownFile reports whether the rows of a split lie in a file of their own. Its rows often have the identifiers of
+// training rows: files without identifiers count from 1.
+func (a *Audit) ownFile(split string) bool {
+	switch f := &a.session.Config.Data.Features; split {
+	case "validation":
+		return f.Validation.Features != ""
+	case "test":
+		return f.Test.Features != ""
+	}
+	return false
 }
 
 // refuseForeignConfig refuses a file that is there and that no audit has written: its name was made, not given.

@@ -93,8 +93,8 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && x == y
 }
 
-// WriteLabels writes corrected labels, a row for each bag of the report, in the form of the run's data. Next
-// to them it writes FILE.yaml, a configuration that learns them as the run did. If the run has injected noise,
+// WriteLabels writes corrected labels, a row for each bag of the report, as a table of pictures, or of 0 and
+// 1. Next to them it writes FILE.yaml, a configuration that learns them as the run did. If the run has injected noise,
 // the labels are the noisy ones with the corrections, and the configuration injects none.
 func (a *Audit) WriteLabels(ctx context.Context, r *audit.Report, corrected []uint8, path string) (*Corrected, error) {
 	rows := map[string][]uint8{}
@@ -159,7 +159,7 @@ func (a *Audit) injected() bool {
 // allLabels takes in the labels of all bags as they are, with the noise that the run has injected.
 func (a *Audit) allLabels(l *relabel.Labels) {
 	for split, set := range a.sets {
-		if split != "test" { // which gets no noise
+		if split != "test" && !a.ownFile(split) { // the test split gets no noise
 			takeLabels(l.Rows, set)
 		}
 	}
