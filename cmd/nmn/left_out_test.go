@@ -84,7 +84,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 		"nmn-fd":            {"--arm", "nmn-fd", "--set", "recipe.form=paper"},
 		"held-rates online": {"--arm", "held-rates", "--noise-rates", "online"}, "ll-r": {"--arm", "ll-r"},
 	}
-	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
+	for _, kind := range []string{"captions", "manifest", "backbone", "shards"} {
 		data, whole := spoiled(t, kind)
 		for arm, settings := range arms {
 			if kind != "captions" && arm != "folds" && arm != "baseline" {
@@ -128,7 +128,7 @@ func TestMaxBadSamples_AreLeftOutToTheEnd(t *testing.T) {
 func TestMaxBadSamples_OfAnExperiment(t *testing.T) {
 	t.Parallel()
 	skipShort(t, "trains arms on every kind of data")
-	for _, kind := range []string{"captions", "manifest", "backbone", "clips", "shards"} {
+	for _, kind := range []string{"captions", "manifest", "backbone", "shards"} {
 		t.Run(kind, func(t *testing.T) {
 			data, _ := spoiled(t, kind)
 			args := slices.Concat([]string{"experiment"}, data, []string{"--arms", "baseline,nmn-fd,held-rates",
