@@ -41,6 +41,11 @@ func (m *Model) Predict(ctx context.Context, paths []string, o PredictOptions) (
 		return nil, err
 	}
 	scorePaths := m.scorePictures
+	if m.TakesFeatures() {
+		if err := o.refuseImages(); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case m.TakesFeatures():
 		scorePaths = m.scoreFeatures

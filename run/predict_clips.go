@@ -51,6 +51,9 @@ func (c *foundClips) batch(pictures int) int { return max(1, pictures/c.set.Long
 
 // findClips finds clips, and takes the frames of videos.
 func (m *Model) findClips(ctx context.Context, paths []string, r *Reading, ffmpeg string) (_ *foundClips, err error) {
+	if err := r.refuseImages(); err != nil {
+		return nil, err
+	}
 	clips, err := dataset.FindClips(ctx, paths)
 	if err != nil {
 		return nil, err

@@ -119,7 +119,12 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 			t.Errorf("by frame %t: %d rows of paths differ from %d of the split", o.PerFrame, len(got), len(want))
 		}
 	}
-	o.PerFrame = false
+	o.PerFrame, o.Images = false, tested
+	if _, err := m.Extract(t.Context(), []string{tested}, o); err == nil || !strings.Contains(err.Error(),
+		"`data.images` is for a list of pictures") {
+		t.Errorf("with a folder of pictures: %v", err)
+	}
+	o.Images = ""
 	video := filepath.Join(t.TempDir(), "clip.mkv")
 	must(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
 	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")

@@ -55,6 +55,14 @@ func (r *Reading) skipped(files []string) {
 	}
 }
 
+// refuseImages refuses a folder of pictures for what is no list of pictures.
+func (r *Reading) refuseImages() error {
+	if r.Images == "" {
+		return nil
+	}
+	return setting.Errorf("data.images", "`data.images` is for a list of pictures: leave it out")
+}
+
 // pictureNames are the names of pictures in tables, as UTF-8.
 func (r *Reading) pictureNames(paths, files []string) []string {
 	names := slices.Clone(dataset.PictureIDs(paths, r.Images, files))

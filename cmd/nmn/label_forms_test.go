@@ -170,6 +170,8 @@ func TestTrain_OnFeaturesWithNumbersOfClasses(t *testing.T) {
 	if out := must(t, "predict", path("classes"), path("classes.csv"), "--format", "csv"); strings.Count(out, "\n") != 61 {
 		t.Errorf("predictions %s", out)
 	}
+	wantUsage(t, call(t, "predict", path("classes"), path("classes.csv"), "--images", dir),
+		"--images is for a list of pictures: leave it out")
 	must(t, append(learn, "--set", "data.features.train.features="+path("plain.csv"), "--set",
 		"data.features.label_columns=[\"l_*\"]", "--run-dir", path("plain"))...)
 	if out := must(t, "predict", path("plain"), path("corners.csv"), "--format", "csv"); strings.Count(out, "\n") != 3 {
