@@ -149,12 +149,17 @@ func (a *auditCommand) run(cmd *cobra.Command, p *program) error {
 	if listed == nil && multiclass.HasForm(a.files) {
 		return a.runClasses(cmd, p)
 	}
-	if c := a.correction.Labels; c != "" && !strings.EqualFold(filepath.Ext(c), a.labelEnding()) {
-		return usagef("audit: --output is %q, want a name that ends in %s", c, a.labelEnding())
+	if listed == nil {
+		if err := a.checkEnding(nil); err != nil {
+			return err
+		}
 	}
 	a.options.Estimation.Progress = p.counted("noise rates", "iterations")
 	scores, err := rates.ReadFiles(a.files)
 	if err != nil {
+		return err
+	}
+	if err := a.checkEnding(listed); err != nil { // only now it is known what the file lists
 		return err
 	}
 	if a.options.Estimation.Verified, err = readVerified(ctx, a.verified, &scores); err != nil {
@@ -171,12 +176,16 @@ func (a *auditCommand) run(cmd *cobra.Command, p *program) error {
 	if err := a.finish(ctx, p, r); err != nil {
 		return err
 	}
-	a.tellPage(p, len(r.Suspects))
+	if c := a.correction.Labels; c != "" && newManifest(listed) {
+		p.message(run.Message{Topic: "labels", Text: c + ": a new manifest (CSV)"})
+	}
+	a.tellPage(p, len(r.Suspects), a.labelEnding(listed))
 	return nil
 }
 
-// tellPage prints the file of the page, and the next command after an audit of score files.
-func (a *auditCommand) tellPage(p *program, suspects int) {
+// tellPage prints the file of the page, and the next command after an audit of score files. ending is that of the file
+// of corrected labels.
+func (a *auditCommand) tellPage(p *program, suspects int, ending string) {
 	if a.page.file == "" {
 		return
 	}
@@ -184,7 +193,7 @@ func (a *auditCommand) tellPage(p *program, suspects int) {
 	if suspects > 0 && a.correction.Labels == "" {
 		p.message(run.Message{Topic: "next", Text: "review the page, save decisions.csv, then " +
 			shellLine([]string{"nmn", "audit", "--scores", a.files.Scores, "--labels", a.files.Labels, "--decisions",
-				"decisions.csv", "--output", "fixed" + a.labelEnding()})})
+				"decisions.csv", "--output", "fixed" + ending})})
 	}
 }
 
@@ -192,7 +201,7 @@ func (a *auditCommand) tellPage(p *program, suspects int) {
 func (a *auditCommand) writeManifest(ctx context.Context, m *manifest.Manifest, r *audit.Report) {
 	a.correction.Write = func(corrected []uint8) error {
 		l, err := manifestRows(m, r, corrected)
-		if err == nil && !relabel.HasLines(m) {
+		if err == nil && newManifest(m) {
 			return relabel.NewManifest(relabel.RowsOf(m, l, nil), a.correction.Labels)
 		}
 		if err == nil {
@@ -246,9 +255,26 @@ func (a *auditCommand) checkCorrection() error {
 	return nil
 }
 
-// labelEnding returns the ending of the file of corrected labels: .jsonl for a manifest of JSON lines, else .csv.
-func (a *auditCommand) labelEnding() string {
-	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") {
+// newManifest reports whether the corrected labels of a manifest become a new one, because its form has no line for
+// each row. m is nil for other labels.
+func newManifest(m *manifest.Manifest) bool { return m != nil && !relabel.HasLines(m) }
+
+// checkEnding refuses an --output whose name does not end as the file of corrected labels should.
+func (a *auditCommand) checkEnding(listed *manifest.Manifest) error {
+	c, ending := a.correction.Labels, a.labelEnding(listed)
+	switch {
+	case c == "" || strings.EqualFold(filepath.Ext(c), ending):
+		return nil
+	case newManifest(listed):
+		return usagef("audit: --output is %q, want .csv: these labels become a new manifest", c)
+	}
+	return usagef("audit: --output is %q, want a name that ends in %s", c, ending)
+}
+
+// labelEnding returns the ending of the file of corrected labels: .jsonl for lines of JSON that are written again, else
+// .csv. listed is the manifest of the labels once it is read, or nil.
+func (a *auditCommand) labelEnding(listed *manifest.Manifest) string {
+	if strings.EqualFold(filepath.Ext(a.files.Labels), ".jsonl") && !newManifest(listed) {
 		return ".jsonl"
 	}
 	return ".csv"

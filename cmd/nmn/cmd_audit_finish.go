@@ -122,7 +122,7 @@ func (a *auditCommand) runClasses(cmd *cobra.Command, p *program) error {
 	if err := a.showClasses(cmd.Context(), p, r); err != nil {
 		return err
 	}
-	a.tellPage(p, len(r.Suspects))
+	a.tellPage(p, len(r.Suspects), a.labelEnding(nil))
 	return nil
 }
 

@@ -75,6 +75,43 @@ func onScores(command, dir string, args ...string) []string {
 		"labels.csv")}, args...)
 }
 
+// Lines of JSON with a picture and one of its labels have no line for a picture: corrected labels become a new manifest.
+func TestAudit_PairsInLinesOfJSON(t *testing.T) {
+	t.Parallel()
+	dir := scoreFolder(t)
+	rows, pairs := readCSV(t, read(t, dir, "labels.csv")), ""
+	for _, row := range rows[1:] {
+		for c, cell := range row[1:] {
+			if cell == "1" {
+				pairs += fmt.Sprintf("{\"path\":%q,\"label\":%q}\n", row[0], rows[0][1+c])
+			}
+		}
+	}
+	scores := ""
+	for _, line := range strings.SplitAfter(read(t, dir, "scores.csv"), "\n") { // pictures without labels have no line
+		id, _, _ := strings.Cut(line, ",")
+		if id == "id" || strings.Contains(pairs, "{\"path\":\""+id+"\",") {
+			scores += line
+		}
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, at("pairs.jsonl"), pairs)
+	write(t, at("s.csv"), scores)
+	audit := func(more ...string) called {
+		return call(t, append([]string{"audit", "--scores", at("s.csv"), "--labels", at("pairs.jsonl")}, more...)...)
+	}
+	wantUsage(t, audit("--apply=force", "--output", at("fixed.jsonl")),
+		"want .csv: these labels become a new manifest")
+	if _, err := os.Stat(at("fixed.jsonl")); err == nil {
+		t.Error("a file was written")
+	}
+	wantOK(t, audit("--page", at("audit.html")), "--output fixed.csv")
+	wantOK(t, audit("--apply=force", "--output", at("fixed.csv")), "fixed.csv: a new manifest")
+	if got := read(t, at("fixed.csv")); !strings.HasPrefix(got, "path,labels") {
+		t.Errorf("%.100s", got)
+	}
+}
+
 func TestRates_FindsRatesAndWritesThem(t *testing.T) {
 	t.Parallel()
 	dir := scoreFolder(t)
