@@ -73,7 +73,7 @@ func (d *Splits) readRows(ctx context.Context, path, images string, o manifest.O
 		}
 		return nil, nil, whereItStarted(err, path)
 	}
-	return m, nil, refuseVideos(ctx, m)
+	return m, nil, refuseVideos(ctx, m, leftOut != nil)
 }
 
 // problems is the file in which nmn frames notes clips that it left out.
@@ -151,8 +151,8 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 }
 
 // refuseVideos is a *VideoError if rows name videos: by the names, by how the files start, or without their endings.
-// It also refuses rows that name folders.
-func refuseVideos(ctx context.Context, m *manifest.Manifest) error {
+// It also refuses rows that name folders, unless rows may be left out.
+func refuseVideos(ctx context.Context, m *manifest.Manifest, lenient bool) error {
 	var below *loader.ClipNames // videos in the folder, once a row needs them
 	for i := range m.Rows {
 		row := &m.Rows[i]
@@ -166,7 +166,7 @@ func refuseVideos(ctx context.Context, m *manifest.Manifest) error {
 				continue
 			}
 			info, err := os.Stat(video)
-			if err == nil && info.IsDir() {
+			if err == nil && info.IsDir() && !lenient {
 				return loader.Unusable(fmt.Errorf("%s, %s: %q is a folder: list its pictures in a column frames: "+
 					"a/1.jpg;a/2.jpg", m.File, row.At(), loader.Excerpt(file)))
 			}

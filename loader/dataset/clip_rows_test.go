@@ -209,4 +209,10 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	fileOf(t, dir, "clip/1.jpg", "")
 	table = fileOf(t, dir, "t.csv", "path,labels\nclip,dog\n")
 	refuseData(t, "a folder of frames", tableConfig(table, ""), `"clip" is a folder`, "a/1.jpg;a/2.jpg")
+	fileOf(t, dir, "2.jpg", string(smallJPEG(t)))
+	some := tableConfig(fileOf(t, dir, "t.csv", "path,labels\nclip,dog\n2.jpg,dog\n"), "")
+	some.MaxBadSamples = 1
+	if d, err := Open(t.Context(), some, Options{}); err != nil || d.Train.Len() != 1 {
+		t.Errorf("a folder that may be left out: %v", err)
+	}
 }
