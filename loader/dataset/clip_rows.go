@@ -153,6 +153,7 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 // refuseVideos is a *VideoError if rows name videos: by the names, by how the files start, or without their endings.
 // It also refuses rows that name folders, unless rows may be left out.
 func refuseVideos(ctx context.Context, m *manifest.Manifest, lenient bool) error {
+	alike := loader.NewAlikeFiles(m.Folder)
 	var below *loader.ClipNames // videos in the folder, once a row needs them
 	for i := range m.Rows {
 		row := &m.Rows[i]
@@ -172,6 +173,9 @@ func refuseVideos(ctx context.Context, m *manifest.Manifest, lenient bool) error
 			}
 			if !errors.Is(err, fs.ErrNotExist) {
 				continue
+			}
+			if found, err := alike.Find(strings.ReplaceAll(file, `\`, "/")); err != nil || len(found) > 0 {
+				continue // such as a picture without its ending; FindFiles returns the error
 			}
 			if below == nil {
 				if below, err = videosBelow(ctx, m.Folder); err != nil {

@@ -215,4 +215,9 @@ func TestOpen_VideosWithoutFrames(t *testing.T) {
 	if d, err := Open(t.Context(), some, Options{}); err != nil || d.Train.Len() != 1 {
 		t.Errorf("a folder that may be left out: %v", err)
 	}
+	fileOf(t, dir, "2.mkv", matroska)
+	stem := tableConfig(fileOf(t, dir, "t.csv", "path,labels\n2,dog\n"), "")
+	if d, err := Open(t.Context(), stem, Options{}); err != nil || d.Train.Len() != 1 {
+		t.Errorf("a picture with the name of a video: %v", err)
+	}
 }
