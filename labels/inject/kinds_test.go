@@ -103,8 +103,8 @@ func TestUneven_SharesDifferByBagAroundTheirMean(t *testing.T) {
 	}
 }
 
-// Bags of a topic mention the same words, so their shares lie close together. Over all bags, the shares are as those of
-// uneven.
+// Bags of a topic mention the same words, so their shares lie close together. Over all bags, the shares are
+// as in uneven noise.
 func TestContent_SharesFollowTheWordsOfTheBag(t *testing.T) {
 	s := topicSet(t, 4000)
 	spread := func(kind Kind) (mean, between float64) {
