@@ -105,7 +105,7 @@ var forSuites = []string{
 }
 
 // notInProduct are the packages that only tests import, and each other: those for suites, and what builds the emulator.
-var notInProduct = append([]string{"tools/emulator/library"}, forSuites...)
+var notInProduct = append([]string{"tools/emulator/library", "internal/expect"}, forSuites...)
 
 // suiteUsers are the packages whose tests may use those for suites.
 var suiteUsers = append([]string{
@@ -118,8 +118,8 @@ var dataSets = []string{"loader/annotation", "labels/inject", "loader/scenes"}
 
 // forTests may be imported by the tests of every package.
 var forTests = []string{
-	"internal/rng", "internal/parallel", "internal/durable", "format/parquet", "format/safetensors", "format/weights",
-	"format/npy", "loader/shard", "text/english",
+	"internal/expect", "internal/rng", "internal/parallel", "internal/durable", "format/parquet", "format/safetensors",
+	"format/weights", "format/npy", "loader/shard", "text/english",
 	"ranks/local", "ranks/local/localtest", "golang.org/x/sys/unix",
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 // cardHost is a host with a card for bench/gpu.sh: programs that take the place of all that it calls answer at once.
@@ -83,7 +85,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 			t.Skipf("the script was not run: %v", err)
 		}
 	}
-	check(t, os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")))
+	expect.OK(t, os.CopyFS(filepath.Join(root, "bench"), os.DirFS(".")))
 	h := &cardHost{t, root, filepath.Join(root, "out"), path, append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+path,
 		"OUT="+filepath.Join(root, "out"), "PYTHON="+filepath.Join(root, "python"), "PYTHONDONTWRITEBYTECODE=1",
 		"FAKE_HANG=none", "FAKE_FAIL=none",
@@ -97,7 +99,7 @@ func newCardHost(t *testing.T, env ...string) *cardHost {
 	h.program("cuda/nccl/nccl.test", fakeRanks)
 	write(t, filepath.Join(root, "commit"), "v1\n")
 	write(t, filepath.Join(root, "kernels.txt"), "sgd\n")
-	check(t, os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")))
+	expect.OK(t, os.Symlink(filepath.Join(root, "nvidia-smi"), filepath.Join(path, "nvidia-smi")))
 	h.program("nvidia-smi", `if [ "$1" = -L ]; then echo "GPU 0: a card"; else echo "a card"; fi`+"\n")
 	return h
 }
@@ -246,7 +248,7 @@ func TestGPU_WithoutACardLeavesEveryPartOut(t *testing.T) {
 func TestGPU_FindsACardWithoutNvidiaSMIOnThePath(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t, "GPU_TOOLS=none", "FAKE_FAIL=bench copy")
-	check(t, os.Remove(filepath.Join(h.path, "nvidia-smi")))
+	expect.OK(t, os.Remove(filepath.Join(h.path, "nvidia-smi")))
 	want := "ops: left out: there is no nvidia-smi, and nmn opens no card: nmn: no ("
 	if out := h.run(3, "ops"); !strings.Contains(out, want) {
 		t.Errorf("no %q in %s", want, out)
@@ -287,9 +289,9 @@ func TestGPU_ACheckoutWithoutGoTakesTheBundle(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
 	bundle, build := filepath.Join(t.TempDir(), "nmn-gpu"), filepath.Join(h.root, "build")
-	check(t, os.CopyFS(bundle, os.DirFS(h.root)))
+	expect.OK(t, os.CopyFS(bundle, os.DirFS(h.root)))
 	write(t, filepath.Join(h.root, "go.mod"), "module nmn\n")
-	check(t, errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)))
+	expect.OK(t, errors.Join(os.Remove(filepath.Join(h.root, "nmn")), os.Mkdir(build, 0o777)))
 	if out := h.run(2, "ops"); !strings.Contains(out, "without Go a checkout needs build/nmn-gpu-bundle.tar.xz") {
 		t.Error(out)
 	}
@@ -390,7 +392,7 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 		s := h.start(args...)
 		s.await("the next measurement", func() bool { return h.figures() >= count })
 		time.Sleep(time.Duration(37*i) * time.Millisecond)
-		check(t, s.Process.Signal(signal))
+		expect.OK(t, s.Process.Signal(signal))
 		out, code := s.wait()
 		if want := map[syscall.Signal]int{syscall.SIGKILL: -9, syscall.SIGTERM: 143}[signal]; code != want {
 			t.Fatalf("%v: exit code %d, want %d: %s", signal, code, want, out)
@@ -407,11 +409,11 @@ func TestGPU_IsWholeWheneverItIsKilled(t *testing.T) {
 	h.env = append(h.env, "FAKE_HOLD=1000")
 	// What a kill within a write would leave.
 	figures, err := os.OpenFile(filepath.Join(h.out, "figures.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := figures.WriteString(`{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`); err != nil {
 		t.Fatal(err)
 	}
-	check(t, figures.Close())
+	expect.OK(t, figures.Close())
 	out := h.run(0, append([]string{"--resume"}, parts...)...)
 	text := strings.Replace(h.read("figures.jsonl"), `{"step_ms": 39, "case": "1x26x565 bf16", "who": "nmn", "ro`+
 		"\n", "", 1)
@@ -491,7 +493,7 @@ func TestGPU_BeginsAnewAndPutsAsideWhatWasThere(t *testing.T) {
 	if second.Run() == nil {
 		t.Error("the folder of results is free while it is written")
 	}
-	check(t, s.Process.Signal(syscall.SIGTERM))
+	expect.OK(t, s.Process.Signal(syscall.SIGTERM))
 	s.wait()
 	if m := h.measured(); m["copy, nmn 1"] != 0 || h.read("ops.json") != "" || h.read("before/ops.json") == "" {
 		t.Errorf("measured is %v", m)
@@ -503,10 +505,10 @@ func TestGPU_KeepsPlansOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	h := newCardHost(t)
 	plan := filepath.Join(h.root, "cache", "nmn", "plan")
-	check(t, os.MkdirAll(filepath.Dir(plan), 0o777))
+	expect.OK(t, os.MkdirAll(filepath.Dir(plan), 0o777))
 	write(t, plan, "a plan")
 	h.run(0, "ops")
-	check(t, os.RemoveAll(filepath.Join(h.root, "cache")))
+	expect.OK(t, os.RemoveAll(filepath.Join(h.root, "cache")))
 	write(t, filepath.Join(h.root, "commit"), "v2\n")
 	h.run(0, "--resume", "ops")
 	if text, err := os.ReadFile(plan); err != nil || string(text) != "a plan" {
@@ -522,7 +524,7 @@ func TestGPU_TheResultsAreEightFiles(t *testing.T) {
 	h.run(0, "ops", "machine")
 	h.run(0, "ops") // puts the first results aside
 	files, err := os.ReadFile(h.out + ".files")
-	check(t, err)
+	expect.OK(t, err)
 	results := strings.Fields("table.md figures.jsonl parts.txt log.txt ops.json ncu.csv device.json plans.tar.gz")
 	if !strings.Contains(string(files), "ops.json") {
 		t.Errorf("the files are %s", files)

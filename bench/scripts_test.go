@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // script runs a script of this folder, with text as its standard input. Where its interpreter is missing
@@ -46,7 +48,7 @@ func tools(t *testing.T) string {
 			path = pythonPath()
 		}
 		if err == nil {
-			check(t, os.Symlink(path, filepath.Join(folder, tool)))
+			expect.OK(t, os.Symlink(path, filepath.Join(folder, tool)))
 		}
 	}
 	return folder
@@ -73,7 +75,7 @@ func python(t *testing.T, text string, args ...string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	check(t, os.WriteFile(path, []byte(text), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func wantLines(t *testing.T, text string, lines ...string) {
@@ -195,12 +197,5 @@ func TestPyTorch_ComputesTheSameLossAndGradients(t *testing.T) {
 	}
 	if figures.StepMS <= 0 || figures.Loss <= 0 || figures.Norm <= 0 {
 		t.Errorf("figures %+v", figures)
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

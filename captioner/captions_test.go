@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/captioner/metrics"
+	"nmn/internal/expect"
 	"nmn/loader/scenes"
 )
 
@@ -17,22 +18,22 @@ func TestReadCaptions_RefusesWhatItCannotUnpack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "captions.json.gz")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	check(t, errOf(z.Write([]byte(`{"a": ["a dog"]}`))))
-	check(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
-	refused(t, errOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
+	expect.OK(t, expect.ErrorOf(z.Write([]byte(`{"a": ["a dog"]}`))))
+	expect.OK(t, errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o666)))
+	expect.Refusal(t, expect.ErrorOf(ReadCaptions(t.Context(), path, "")), "unpack the file")
 }
 
 func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 	config := scenes.MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 4}
 	captions, err := SceneCaptions(config, scenes.CaptionsPerPicture)
-	check(t, err)
+	expect.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "scenes")
-	check(t, WriteScenes(dir, config, captions))
+	expect.OK(t, WriteScenes(dir, config, captions))
 	f := openFrames(t, FrameFiles{Features: filepath.Join(dir, "truth.npy"), Clips: filepath.Join(dir, "truth.csv")})
 	read, err := ReadCaptions(t.Context(), filepath.Join(dir, CaptionsFile), "")
-	check(t, err)
+	expect.OK(t, err)
 	words, _, err := BuildWords(AllTexts(read), WordOptions{MinCount: 1})
-	check(t, err)
+	expect.OK(t, err)
 	s, err := Join(f, read, words, JoinOptions{})
 	if err != nil || s.Clips() != 3 || s.Frames() != 4 || s.Pairs() != 3*scenes.CaptionsPerPicture {
 		t.Fatalf("%+v (%v)", s, err)
@@ -42,7 +43,7 @@ func TestWriteScenes_ReadsBackAsClips(t *testing.T) {
 func TestSet_HoldOutPartsClips(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
 	s, err := Join(memoryClips("xyz"), captionsOf("x:cat", "y:a dog", "z:a"), w, JoinOptions{})
-	check(t, err)
+	expect.OK(t, err)
 	rest, out := s.HoldOut(map[string]bool{"y": true, "elsewhere": true})
 	if rest.Clips() != 2 || rest.ID(1) != "z" || out.Clips() != 1 || out.ID(0) != "y" {
 		t.Errorf("rest %v, held out %v", rest, out)
@@ -58,9 +59,9 @@ func TestSet_HoldOutPartsClips(t *testing.T) {
 func TestWriteScores_HasARowForEachCaption(t *testing.T) {
 	items := []metrics.Item{{ID: "3", Candidate: "a ball", References: []string{"a ball"}}}
 	result, err := metrics.Evaluate(t.Context(), items, nil)
-	check(t, err)
+	expect.OK(t, err)
 	path := filepath.Join(t.TempDir(), "scores.csv")
-	check(t, WriteScores(path, items, result))
+	expect.OK(t, WriteScores(path, items, result))
 	content, err := os.ReadFile(path)
 	if lines := strings.Split(string(content), "\n"); err != nil || len(lines) != 3 ||
 		!strings.HasPrefix(lines[1], "3,a ball,0.99999") {

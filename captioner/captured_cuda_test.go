@@ -14,6 +14,7 @@ import (
 
 	"nmn/captioner/metrics"
 	"nmn/captioner/s2vt"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
@@ -30,8 +31,8 @@ func card(noGraphs bool) func(testing.TB) kernels.Backend {
 		if errors.Is(err, kernels.ErrUnsupported) {
 			conform.Skip(t, "cuda", err.Error())
 		}
-		check(t, err)
-		t.Cleanup(func() { check(t, backend.Close()) })
+		expect.OK(t, err)
+		t.Cleanup(func() { expect.OK(t, backend.Close()) })
 		return backend
 	}
 }
@@ -114,7 +115,7 @@ func TestCUDA_ResumedRecordedTrainingEqualsUnbroken(t *testing.T) {
 func calls(t *testing.T, path string, from int64) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	counts := map[string]int{}
 	for _, name := range strings.Fields(string(data[from:])) {
 		counts[name]++
@@ -128,7 +129,7 @@ func TestCUDA_AStepIsTwoGraphsAndOneDownload(t *testing.T) {
 	r.dropout, r.device = .3, card(false)
 	trainer := r.trainer(t)
 	step := func() {
-		check(t, trainer.step())
+		expect.OK(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}
 	for range 4 * trainer.Batches() {

@@ -18,6 +18,7 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/captioner/s2vt"
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/tools/conform"
 	"nmn/train"
@@ -37,8 +38,8 @@ func TestOpenNet_CaptionsAsTheTrainedNet(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	net, c, err := OpenNet(filepath.Join(r.directory, train.LastName), conform.OpenDevice(t, 1))
-	check(t, err)
-	t.Cleanup(func() { check(t, net.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, net.Close()) })
 	if !slices.Equal(weights(t, net), weights(t, trainer.Net)) {
 		t.Error("weights differ from those that were saved")
 	}
@@ -71,8 +72,8 @@ func TestResume_RefusesWhatIsOfAnotherRunAndSaysWhat(t *testing.T) {
 		r := newRig()
 		test.change(&r)
 		err := r.trainer(t).Resume(path)
-		refused(t, err, want, test.is)
-		refused(t, err, path)
+		expect.Refusal(t, err, want, test.is)
+		expect.Refusal(t, err, path)
 	}
 }
 
@@ -93,9 +94,9 @@ func (r reworded) Captions(clip int) (captions [][]int32) {
 
 func TestResume_DamagedCheckpointWithoutOneBeforeNamesHowToBeginAnew(t *testing.T) {
 	path := trained(t, newRig())
-	check(t, os.RemoveAll(filepath.Join(filepath.Dir(path), train.PreviousName)))
-	check(t, os.Truncate(path, 1000))
-	refused(t, newRig().trainer(t).Resume(path), "To start over, remove it and resume: ", train.ErrCorrupt)
+	expect.OK(t, os.RemoveAll(filepath.Join(filepath.Dir(path), train.PreviousName)))
+	expect.OK(t, os.Truncate(path, 1000))
+	expect.Refusal(t, newRig().trainer(t).Resume(path), "To start over, remove it and resume: ", train.ErrCorrupt)
 }
 
 func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
@@ -103,7 +104,7 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	r := newRig()
 	r.config.Epochs, r.config.LogSteps, r.config.CheckpointSteps = 5, 3, 7
 	trainer := r.trainer(t)
-	check(t, trainer.Resume(path))
+	expect.OK(t, trainer.Resume(path))
 	run(t, trainer)
 	if step := trainer.Position().Step; step != 20 {
 		t.Errorf("ended at step %d, want 20", step)
@@ -111,41 +112,41 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 	cosine := newRig()
 	cosine.config.Schedule = train.Cosine
 	path = trained(t, cosine)
-	check(t, cosine.trainer(t).Resume(path))
+	expect.OK(t, cosine.trainer(t).Resume(path))
 	cosine.config.Epochs = 4
-	refused(t, cosine.trainer(t).Resume(path), "epochs is 3, this one 4", train.ErrOtherRun)
+	expect.Refusal(t, cosine.trainer(t).Resume(path), "epochs is 3, this one 4", train.ErrOtherRun)
 }
 
 func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	path := trained(t, newRig())
 	whole, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	for _, size := range []int{0, 5, 8, 100, len(whole) / 2, len(whole) - 1} {
 		cut := filepath.Join(t.TempDir(), "cut.safetensors")
-		check(t, os.WriteFile(cut, whole[:size], 0o644))
-		refused(t, errOf(ReadCheckpoint(cut)), cut, train.ErrCorrupt)
+		expect.OK(t, os.WriteFile(cut, whole[:size], 0o644))
+		expect.Refusal(t, expect.ErrorOf(ReadCheckpoint(cut)), cut, train.ErrCorrupt)
 	}
-	refused(t, errOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
+	expect.Refusal(t, expect.ErrorOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
 }
 
 // rewrite writes a checkpoint again with other metadata.
 func rewrite(t *testing.T, path string, change func(*Checkpoint)) string {
 	t.Helper()
 	file, err := safetensors.Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	c, err := frame.Parse(file)
-	check(t, err)
+	expect.OK(t, err)
 	change(c)
 	var tensors []safetensors.Tensor
 	for _, name := range file.Names() {
 		values, shape, err := file.Float32(name)
-		check(t, err)
+		expect.OK(t, err)
 		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: shape, Data: values})
 	}
 	to := filepath.Join(t.TempDir(), "changed.safetensors")
 	_, err = frame.Replace(to, "", c, tensors)
-	check(t, err)
+	expect.OK(t, err)
 	return to
 }
 
@@ -170,7 +171,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 		}
 		net, _, err := OpenNet(changed, conform.OpenDevice(t, 1))
 		if err == nil {
-			check(t, net.Close())
+			expect.OK(t, net.Close())
 			if name != "a batch of the future" {
 				t.Errorf("%s: opened", name)
 			}
@@ -178,8 +179,8 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	}
 	plain := filepath.Join(t.TempDir(), "plain.safetensors")
 	_, err := safetensors.WriteFile(plain, nil, nil)
-	check(t, err)
-	refused(t, errOf(ReadCheckpoint(plain)), "", train.ErrCorrupt)
+	expect.OK(t, err)
+	expect.Refusal(t, expect.ErrorOf(ReadCheckpoint(plain)), "", train.ErrCorrupt)
 }
 
 // A process that was killed between a checkpoint and its name as the best gives it that name when it resumes.
@@ -188,7 +189,7 @@ func TestResume_TheBestGetsItsName(t *testing.T) {
 	r.config.Epochs = 1
 	run(t, r.trainer(t))
 	best := filepath.Join(r.directory, train.BestName)
-	check(t, os.Remove(best))
+	expect.OK(t, os.Remove(best))
 	run(t, r.resumed(t))
 	if c, err := ReadCheckpoint(best); err != nil || c.Position.Step != 4 {
 		t.Errorf("best.safetensors after resuming: %+v, %v", c, err)
@@ -213,7 +214,7 @@ func TestKilledAtRandomAndResumed_FilesEqualTheUnbrokenOnes(t *testing.T) {
 	t.Parallel()
 	if directory := os.Getenv(killEnv); directory != "" {
 		after, err := time.ParseDuration(os.Getenv(killAfterEnv))
-		check(t, err)
+		expect.OK(t, err)
 		goOn(t, killsItself(validating(directory), after))
 		return
 	}
@@ -244,7 +245,7 @@ func sameFiles(t *testing.T, folder, other string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		want, err := os.ReadFile(filepath.Join(other, name))
-		check(t, err)
+		expect.OK(t, err)
 		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s differs: %d bytes, want %d (%v)", name, len(got), len(want), err)
 		}
@@ -284,12 +285,12 @@ func goOn(t *testing.T, r rig) {
 // Whatever metadata says, reading it ends with a checkpoint whose numbers make sense, or with an error.
 func FuzzParseCheckpoint(f *testing.F) {
 	words, err := NewWords([]string{"a"}, nil)
-	check(f, err)
+	expect.OK(f, err)
 	c := Checkpoint{Format: train.CheckpointFormat, Words: words, Position: Position{Epoch: 1}, Config: DefaultConfig()}
 	c.Model.Frames, c.Model.Features, c.Model.Vocabulary, c.Model.Embedding, c.Model.Words, c.Model.Hidden = 1,
 		1, 5, 1, 1, 1
 	good, err := json.Marshal(c)
-	check(f, err)
+	expect.OK(f, err)
 	f.Add(string(good))
 	f.Add(`{"format":1,"words":["a","a"],"position":{"epoch":1}}`)
 	f.Add(`{"format":1,"model":{"hidden":16777216,"vocabulary":16777216},"words":null}`)
@@ -300,7 +301,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 			return // no text that a header can hold
 		}
 		file, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		check(t, err)
+		expect.OK(t, err)
 		c, err := frame.Parse(file)
 		if err != nil {
 			return
@@ -326,8 +327,8 @@ func late(o Options) Options {
 func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
-	check(t, err)
-	t.Cleanup(func() { check(t, trainer.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, trainer.Close()) })
 	return trainer
 }
 
@@ -345,7 +346,7 @@ func TestCheckpointMinutes_EveryCheckpointOfAnEpochResumesBitForBit(t *testing.T
 	}
 	r.observers = []Observer{told(&epochs), {Saved: func(e train.Saved) {
 		saved[e.Step] = t.TempDir()
-		check(t, os.CopyFS(filepath.Join(saved[e.Step], "run"), os.DirFS(r.directory)))
+		expect.OK(t, os.CopyFS(filepath.Join(saved[e.Step], "run"), os.DirFS(r.directory)))
 	}}}
 	unbroken := newTrainer(t, late(r.options(t)))
 	run(t, unbroken)

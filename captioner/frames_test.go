@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/features"
 )
 
@@ -16,29 +17,29 @@ func writeRows(t testing.TB, rows, width int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.npy")
 	w, err := features.Create(path, width)
-	check(t, err)
+	expect.OK(t, err)
 	for r := range rows {
 		row := make([]float32, width)
 		for c := range row {
 			row[c] = float32(r) + float32(c)/10
 		}
-		check(t, w.Write(row))
+		expect.OK(t, w.Write(row))
 	}
-	check(t, w.Commit())
+	expect.OK(t, w.Commit())
 	return path
 }
 
 func writeText(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, []byte(content), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 
 func openFrames(t testing.TB, o FrameFiles) *FrameFile {
 	t.Helper()
 	f, err := OpenFrames(t.Context(), o)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -46,7 +47,7 @@ func openFrames(t testing.TB, o FrameFiles) *FrameFile {
 func readClip(t testing.TB, f FrameFeatures, clip int) []float32 {
 	t.Helper()
 	dst := slices.Repeat([]float32{-1}, f.Frames()*f.Width())
-	check(t, f.Features(clip, dst))
+	expect.OK(t, f.Features(clip, dst))
 	return dst
 }
 
@@ -98,7 +99,7 @@ func TestOpenFrames_NamesWhatIsWrong(t *testing.T) {
 		"at most 10000":                       {Features: x, Clips: clips("clip,first,rows\na,0,10001\n")},
 	} {
 		f, err := OpenFrames(t.Context(), o)
-		if refused(t, err, want); f != nil {
+		if expect.Refusal(t, err, want); f != nil {
 			t.Errorf("%s: files are open", want)
 		}
 	}
@@ -132,7 +133,7 @@ func FuzzParseClipRows(f *testing.F) {
 		const rows = 6
 		clips, err := parseClipRows("f", strings.NewReader(content), rows)
 		if err != nil {
-			refused(t, err, "", ErrFormat)
+			expect.Refusal(t, err, "", ErrFormat)
 			return
 		}
 		end := 0

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/captioner/metrics"
+	"nmn/internal/expect"
 )
 
 // memoryClips are clips of one frame, named by letters, whose single feature is their number.
@@ -39,7 +40,7 @@ func TestJoin_ByIdentifiers(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog", "cat")
 	captions := captionsOf("z:a dog", "x:cat", "z:", "z:A wolf!", "z:a dog and a cat", "y:a a a a")
 	s, err := Join(memoryClips("xyz"), captions, w, JoinOptions{MaxWords: 3, Partial: true})
-	check(t, err)
+	expect.OK(t, err)
 	if s.Clips() != 2 || s.ID(1) != "z" || s.Pairs() != 3 ||
 		s.Left.String() != "1 clip without captions, 1 caption without a word, 2 captions with too many words" {
 		t.Errorf("%d clips, %d pairs, left out: %v", s.Clips(), s.Pairs(), s.Left)
@@ -77,14 +78,14 @@ func TestJoin_NamesWhatDoesNotBelong(t *testing.T) {
 		`clip "x", caption 2 is not UTF-8`:                                       {"x", captionsOf("x:a", "x:\xff"), true},
 		"captions belong to clips such as \"u\" (`captions.partial` leaves them": {"xy", captionsOf("u:a"), false},
 	} {
-		refused(t, errOf(Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial})), want, ErrInput)
+		expect.Refusal(t, expect.ErrorOf(Join(c.clips, c.captions, w, JoinOptions{Partial: c.partial})), want, ErrInput)
 	}
 }
 
 func TestSet_MostFrequent(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog")
 	s, err := Join(memoryClips("xy"), captionsOf("x:two dogs", "x:a dog.", "y:A dog", "y:two dogs"), w, JoinOptions{})
-	check(t, err)
+	expect.OK(t, err)
 	if got := s.MostFrequent(); got != "a dog" {
 		t.Errorf("%q", got)
 	}
@@ -93,7 +94,7 @@ func TestSet_MostFrequent(t *testing.T) {
 func TestResults_AreRead(t *testing.T) {
 	content, err := Results([]Generated{{ID: "7", Caption: `a "dog"`}, {ID: "video9", Caption: "x"},
 		{ID: "07", Caption: ""}})
-	check(t, err)
+	expect.OK(t, err)
 	if !strings.Contains(string(content), `{"image_id":7,`) || !strings.Contains(string(content), `{"image_id":"07",`) {
 		t.Errorf("%s", content)
 	}

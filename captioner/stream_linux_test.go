@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // A pipe, as shells make one of <(command), is read once, and its form is that of what comes out of it.
@@ -18,12 +20,12 @@ func TestReadCaptions_FromPipes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
-			check(t, err)
+			expect.OK(t, err)
 			defer r.Close()
 			if _, err := io.WriteString(w, text); err != nil { // fits into the pipe
 				t.Fatal(err)
 			}
-			check(t, w.Close())
+			expect.OK(t, w.Close())
 			c, err := ReadCaptions(t.Context(), fmt.Sprintf("/dev/fd/%d", r.Fd()), "")
 			if err != nil || !slices.Equal(c.IDs, []string{"7"}) || !slices.Equal(c.Of["7"], []string{"a dog"}) {
 				t.Errorf("%+v, %v", c, err)

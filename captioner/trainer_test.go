@@ -14,6 +14,7 @@ import (
 
 	"nmn/captioner/metrics"
 	"nmn/captioner/s2vt"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/tools/conform"
 	"nmn/train"
@@ -30,7 +31,7 @@ type reel struct {
 func newReel(t testing.TB) *reel {
 	t.Helper()
 	words, err := NewWords([]string{"a", "one", "two", "three", "four", "is", "shown", "now"}, nil)
-	check(t, err)
+	expect.OK(t, err)
 	return &reel{words: words, clips: 10}
 }
 
@@ -87,9 +88,9 @@ func (r rig) options(t testing.TB) Options {
 	}
 	net, err := s2vt.New(s2vt.Config{Frames: 4, Features: 5, Vocabulary: data.words.Len(), Embedding: 8, Words: 6,
 		Hidden: 20, Dropout: r.dropout}, backend(t, r.threads))
-	check(t, err)
-	t.Cleanup(func() { check(t, net.Close()) })
-	check(t, net.Init(r.config.Seed))
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, net.Close()) })
+	expect.OK(t, net.Init(r.config.Seed))
 	o := Options{Config: r.config, Net: net, Data: data, Words: data.words, Validate: r.validate,
 		Directory: r.directory, Observers: r.observers}
 	if r.source != nil {
@@ -98,7 +99,7 @@ func (r rig) options(t testing.TB) Options {
 	if r.words != nil {
 		var err error
 		o.Words, err = NewWords(r.words, nil)
-		check(t, err)
+		expect.OK(t, err)
 	}
 	return o
 }
@@ -117,16 +118,9 @@ func fakeCIDEr(_ context.Context, n *s2vt.Net) (metrics.Scores, error) {
 	return metrics.Scores{CIDErD: math.Sin(1e3 * float64(values[0]))}, nil
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func run(t testing.TB, trainer *Trainer) {
 	t.Helper()
-	check(t, trainer.Run(t.Context()))
+	expect.OK(t, trainer.Run(t.Context()))
 }
 
 // weights are all parameters of a net.
@@ -134,7 +128,7 @@ func weights(t testing.TB, n *s2vt.Net) (all []float32) {
 	t.Helper()
 	for _, p := range n.Params() {
 		values, err := p.Values(n.Backend())
-		check(t, err)
+		expect.OK(t, err)
 		all = append(all, values...)
 	}
 	return all
@@ -166,10 +160,10 @@ func TestTrainer_LearnsToCaption(t *testing.T) {
 		data := newReel(t)
 		for clip := range data.Clips() {
 			features := make([]float32, data.Frames()*data.Width())
-			check(t, data.Features(clip, features))
+			expect.OK(t, data.Features(clip, features))
 			captions, err := trainer.Net.Beam([][]float32{features[:data.FrameCount(clip)*data.Width()]},
 				s2vt.BeamOptions{Width: 1, MaxLength: 8})
-			check(t, err)
+			expect.OK(t, err)
 			generated := data.words.Caption(captions[0].Words)
 			if want := "a " + data.words.words[5+data.number(clip)]; !strings.HasPrefix(generated, want) {
 				t.Errorf("%s: clip %d is %q, want %q", optimizer, clip, generated, want)
@@ -209,14 +203,14 @@ func (r rig) interrupt(t testing.TB, step int) {
 			cancel()
 		}
 	}})
-	refused(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
+	expect.Refusal(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted, context.Canceled)
 }
 
 // resumed is a trainer that continues from the last checkpoint of the rig.
 func (r rig) resumed(t testing.TB) *Trainer {
 	t.Helper()
 	trainer := r.trainer(t)
-	check(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
+	expect.OK(t, trainer.Resume(filepath.Join(r.directory, train.LastName)))
 	return trainer
 }
 
@@ -293,12 +287,12 @@ func TestTrainer_PatienceStopsAndTheBestStays(t *testing.T) {
 		t.Errorf("%d checkpoints were saved, %d as the best: want 5 and 2", len(saved), best)
 	}
 	c, err := ReadCheckpoint(filepath.Join(r.directory, train.BestName))
-	check(t, err)
+	expect.OK(t, err)
 	if c.Position.Step != 8 || c.Best.CIDEr != .5 {
 		t.Errorf("best.safetensors is of step %d with %+v", c.Position.Step, c.Best)
 	}
 	last, err := ReadCheckpoint(filepath.Join(r.directory, train.LastName))
-	check(t, err)
+	expect.OK(t, err)
 	if last.Position.Step != 20 {
 		t.Errorf("last.safetensors is of step %d, want 20", last.Position.Step)
 	}
@@ -313,7 +307,7 @@ func TestTrainer_InterruptedValidationIsMadeAgain(t *testing.T) {
 		cancel()
 		return metrics.Scores{}, ctx.Err()
 	}
-	refused(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted)
+	expect.Refusal(t, r.trainer(t).Run(ctx), "", train.ErrInterrupted)
 	var steps []int
 	r.observers = []Observer{{Evaluated: func(v Evaluated) { steps = append(steps, v.Step) }}}
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{CIDErD: 1}, nil }
@@ -352,7 +346,7 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 	r.config.ValidateEpochs = 1
 	cause := errors.New("no references")
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) { return metrics.Scores{}, cause }
-	refused(t, r.trainer(t).Run(t.Context()), "step 4", cause)
+	expect.Refusal(t, r.trainer(t).Run(t.Context()), "step 4", cause)
 	r.validate = func(context.Context, *s2vt.Net) (metrics.Scores, error) {
 		return metrics.Scores{CIDErD: math.NaN()}, nil
 	}
@@ -360,7 +354,7 @@ func TestTrainer_ErrorsOfValidationAndFeaturesAreReported(t *testing.T) {
 		t.Error("validation without a number: accepted")
 	}
 	r.source = func(s *reel) Source { return unreadable{s, cause} }
-	refused(t, r.trainer(t).Run(t.Context()), "clip", cause)
+	expect.Refusal(t, r.trainer(t).Run(t.Context()), "clip", cause)
 }
 
 func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
@@ -368,11 +362,11 @@ func TestTrainer_ACheckpointThatCannotBeWrittenEndsIt(t *testing.T) {
 	r.directory, r.config.CheckpointSteps = filepath.Join(t.TempDir(), "run"), 2
 	r.observers = []Observer{{Step: func(s StepDone) {
 		if s.Step == 1 {
-			check(t, os.Remove(r.directory))
+			expect.OK(t, os.Remove(r.directory))
 		}
 	}}}
 	trainer := r.trainer(t)
-	refused(t, trainer.Run(t.Context()), r.directory, fs.ErrNotExist)
+	expect.Refusal(t, trainer.Run(t.Context()), r.directory, fs.ErrNotExist)
 	if step := trainer.Position().Step; step != 2 {
 		t.Errorf("it ends at step %d", step)
 	}
@@ -414,7 +408,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 			source.reel = s
 			return source
 		}
-		refused(t, errOf(New(r.options(t))), want)
+		expect.Refusal(t, expect.ErrorOf(New(r.options(t))), want)
 	}
 	for want, change := range map[string]func(*Options){
 		"a net, a source":            func(o *Options) { o.Words = nil },
@@ -428,7 +422,7 @@ func TestNew_RefusesWhatDoesNotFit(t *testing.T) {
 	} {
 		o := newRig().options(t)
 		change(&o)
-		refused(t, errOf(New(o)), want)
+		expect.Refusal(t, expect.ErrorOf(New(o)), want)
 	}
 }
 
@@ -440,32 +434,16 @@ func TestStep_AllocatesNothingForShapesItHasSeen(t *testing.T) {
 	r.dropout, r.config.Epochs = .3, 100
 	trainer := r.trainer(t)
 	for range 2 * trainer.Batches() {
-		check(t, trainer.step())
+		expect.OK(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}
 	if n := testing.AllocsPerRun(4*trainer.Batches(), func() {
-		check(t, trainer.step())
+		expect.OK(t, trainer.step())
 		trainer.at.Batch %= trainer.Batches()
 	}); n > 0 {
 		t.Errorf("a step allocates %v times", n)
 	}
 }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
-		}
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
 
 // tooSmall is a learning rate that moves no weight: what then differs from epoch to epoch is not what was learned.
 const tooSmall = 1e-30
@@ -519,7 +497,7 @@ func TestTrainer_ClipsHaveTheirOwnNumberOfFrames(t *testing.T) {
 		for i, sample := range trainer.batch.Samples {
 			clip := trainer.pairs[sample].clip
 			want := make([]float32, data.Frames()*data.Width())
-			check(t, data.Features(clip, want))
+			expect.OK(t, data.Features(clip, want))
 			if got := trainer.batch.Features[i]; !slices.Equal(got, want[:data.FrameCount(clip)*data.Width()]) {
 				t.Errorf("step %d: the features of clip %d are %v, want its %d frames", s.Step, clip, got,
 					data.FrameCount(clip))
@@ -543,9 +521,9 @@ func TestTrainer_WeightDecaySparesBiases(t *testing.T) {
 	plain, decayed := oneStep(0), oneStep(.1)
 	for i, p := range plain.Net.Params() {
 		before, err := p.Values(plain.Net.Backend())
-		check(t, err)
+		expect.OK(t, err)
 		after, err := decayed.Net.Params()[i].Values(decayed.Net.Backend())
-		check(t, err)
+		expect.OK(t, err)
 		if same := slices.Equal(before, after); same != p.Bias {
 			t.Errorf("%s with and without decay: alike %t, want %t", p.Name, same, p.Bias)
 		}

@@ -11,12 +11,13 @@ import (
 
 	"nmn/captioner/metrics"
 	"nmn/captioner/s2vt"
+	"nmn/internal/expect"
 )
 
 func buildWords(t testing.TB, o WordOptions, captions ...string) (*Words, Counted) {
 	t.Helper()
 	w, counted, err := BuildWords(slices.Values(captions), o)
-	check(t, err)
+	expect.OK(t, err)
 	return w, counted
 }
 
@@ -74,13 +75,13 @@ func TestWords_ThereAndBack(t *testing.T) {
 func TestWords_SameNamesTheFirstDifference(t *testing.T) {
 	make := func(words ...string) *Words {
 		w, err := NewWords(words, nil)
-		check(t, err)
+		expect.OK(t, err)
 		return w
 	}
 	w := make("a", "dog")
 	for want, other := range map[string]*Words{`word 2 is "dog" in one of 2 words and "cat" in the other`: make("a",
 		"cat"), "2 words and the other 3": make("a", "dog", "cat")} {
-		refused(t, w.Same(other), want, ErrOtherWords)
+		expect.Refusal(t, w.Same(other), want, ErrOtherWords)
 		if w.Fingerprint() == other.Fingerprint() {
 			t.Errorf("%q and %q have one fingerprint", w.words[firstWord:], other.words[firstWord:])
 		}
@@ -98,9 +99,9 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 		"a control character":        {"a\x00"},
 		"something else":             {"<eos>"},
 	} {
-		refused(t, errOf(NewWords(words, nil)), want)
+		expect.Refusal(t, expect.ErrorOf(NewWords(words, nil)), want)
 		encoded, err := json.Marshal(words)
-		check(t, err)
+		expect.OK(t, err)
 		if json.Unmarshal(encoded, new(Words)) == nil && want != "not UTF-8" { // which JSON cannot hold
 			t.Errorf("%s: JSON is accepted", want)
 		}
@@ -113,13 +114,13 @@ func TestNewWords_RefusesWhatIsNoWord(t *testing.T) {
 func TestWords_File(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a dog and a cat", "1 1/2 cups")
 	path := filepath.Join(t.TempDir(), "words.txt")
-	check(t, w.WriteFile(path))
+	expect.OK(t, w.WriteFile(path))
 	read, err := ReadWords(path)
 	if err != nil || read.Same(w) != nil || !slices.Equal(read.counts, w.counts) {
 		t.Fatalf("%v: %q", err, read.words[firstWord:])
 	}
 	encoded, err := json.Marshal(w)
-	check(t, err)
+	expect.OK(t, err)
 	var decoded Words
 	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Same(w) != nil || decoded.Len() != w.Len() {
 		t.Errorf("%v: %s", err, encoded)
@@ -129,7 +130,7 @@ func TestWords_File(t *testing.T) {
 func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 	w, _ := buildWords(t, WordOptions{}, "a a dog")
 	var b bytes.Buffer
-	check(t, errOf(w.WriteTo(&b)))
+	expect.OK(t, expect.ErrorOf(w.WriteTo(&b)))
 	good := b.String()
 	header, _, _ := strings.Cut(good, "\n")
 	for want, content := range map[string]string{
@@ -145,9 +146,9 @@ func TestParseWords_NamesWhatIsWrong(t *testing.T) {
 		"line 2: \"a\\xff\" is not UTF-8":      header + "\na\xff\t2\n",
 		"its 2 words do not match its first l": strings.Replace(good, "dog", "cat", 1),
 	} {
-		refused(t, errOf(parseWords("f", strings.NewReader(content))), want, ErrFormat)
+		expect.Refusal(t, expect.ErrorOf(parseWords("f", strings.NewReader(content))), want, ErrFormat)
 	}
-	refused(t, errOf(ReadWords(filepath.Join(t.TempDir(), "none"))), "", os.ErrNotExist)
+	expect.Refusal(t, expect.ErrorOf(ReadWords(filepath.Join(t.TempDir(), "none"))), "", os.ErrNotExist)
 }
 
 // FuzzParseWords: what is accepted is written and read again as the same words.
@@ -164,11 +165,11 @@ func FuzzParseWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		w, err := parseWords("f", bytes.NewReader(content))
 		if err != nil {
-			refused(t, err, "", ErrFormat)
+			expect.Refusal(t, err, "", ErrFormat)
 			return
 		}
 		var b bytes.Buffer
-		check(t, errOf(w.WriteTo(&b)))
+		expect.OK(t, expect.ErrorOf(w.WriteTo(&b)))
 		readBack, err := parseWords("f", &b)
 		if err != nil || readBack.Same(w) != nil {
 			t.Errorf("written and read again: %v", err)
@@ -199,7 +200,7 @@ func FuzzBuildWords(f *testing.F) {
 			t.Errorf("%d unknown tokens, %d counted", unknown, counted.Unknown)
 		}
 		var b bytes.Buffer
-		check(t, errOf(w.WriteTo(&b)))
+		expect.OK(t, expect.ErrorOf(w.WriteTo(&b)))
 		if read, err := parseWords("f", &b); err != nil || read.Same(w) != nil {
 			t.Errorf("the file of the words: %v", err)
 		}

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // card opens the first real card.
@@ -15,38 +17,38 @@ func card(t *testing.T) *Device {
 		t.Skip("runs on a real card, with NMN_REQUIRE=cuda")
 	}
 	d, err := Open(0, Options{})
-	must(t, err)
+	expect.OK(t, err)
 	t.Logf("%v", d.Info())
-	t.Cleanup(func() { must(t, d.Close()) })
+	t.Cleanup(func() { expect.OK(t, d.Close()) })
 	return d
 }
 
 func TestCard_CopiesAndMeasures(t *testing.T) {
 	d, size := card(t), 64<<20
 	a, err := d.Alloc(size)
-	must(t, err)
+	expect.OK(t, err)
 	b, err := d.Alloc(size)
-	must(t, err)
+	expect.OK(t, err)
 	before, err := d.NewEvent(true)
-	must(t, err)
+	expect.OK(t, err)
 	after, err := d.NewEvent(true)
-	must(t, err)
+	expect.OK(t, err)
 	want, got := make([]byte, size), make([]byte, size)
 	for i := range want {
 		want[i] = byte(i * 7 >> 3)
 	}
 	s := d.Compute()
-	must(t, s.Upload(a, want))
-	must(t, s.Record(before))
-	must(t, s.Copy(b, a, size))
-	must(t, s.Record(after))
-	must(t, s.Launched("copy")) // marks its end in host memory
-	must(t, s.Download(got, b))
+	expect.OK(t, s.Upload(a, want))
+	expect.OK(t, s.Record(before))
+	expect.OK(t, s.Copy(b, a, size))
+	expect.OK(t, s.Record(after))
+	expect.OK(t, s.Launched("copy")) // marks its end in host memory
+	expect.OK(t, s.Download(got, b))
 	if !bytes.Equal(got, want) {
 		t.Error("the bytes have changed on their way")
 	}
 	took, err := before.Elapsed(after)
-	if must(t, err); took <= 0 {
+	if expect.OK(t, err); took <= 0 {
 		t.Errorf("copying %s took %v", formatBytes(size), took)
 	}
 	t.Logf("copied %s in %v: %.0f GB/s read and written", formatBytes(size), took,
@@ -68,16 +70,16 @@ func TestCard_GraphReplays(t *testing.T) {
 	d := card(t)
 	s := d.Compute()
 	a, err := d.Alloc(256)
-	must(t, err)
+	expect.OK(t, err)
 	b, err := d.Alloc(256)
-	must(t, err)
+	expect.OK(t, err)
 	g, err := s.Capture("copy", func() error { return errors.Join(s.Zero(b, 256), s.Copy(b, a, 16)) })
-	must(t, err)
+	expect.OK(t, err)
 	for n := range byte(3) {
-		must(t, s.Upload(a, bytes.Repeat([]byte{n + 1}, 256)))
-		must(t, g.Launch(s))
+		expect.OK(t, s.Upload(a, bytes.Repeat([]byte{n + 1}, 256)))
+		expect.OK(t, g.Launch(s))
 		got := make([]byte, 32)
-		must(t, s.Download(got, b))
+		expect.OK(t, s.Download(got, b))
 		if got[15] != n+1 || got[16] != 0 {
 			t.Errorf("replay %d gives %v", n, got)
 		}
@@ -86,19 +88,19 @@ func TestCard_GraphReplays(t *testing.T) {
 	if err == nil {
 		t.Error("waiting within a capture is no error")
 	}
-	must(t, s.Sync())
+	expect.OK(t, s.Sync())
 }
 
 func TestCard_TellsThatMemoryIsFull(t *testing.T) {
 	d := card(t)
 	free, total, err := d.MemInfo()
-	must(t, err)
+	expect.OK(t, err)
 	_, err = d.Alloc(total + 1<<20)
 	var full *OutOfMemoryError
 	if !errors.As(err, &full) || full.Asked != total+1<<20 || full.Free < free/2 {
 		t.Errorf("error %v, want an OutOfMemoryError with about %s free", err, formatBytes(free))
 	}
 	again, err := d.Alloc(1 << 20)
-	must(t, err)
-	must(t, d.Free(again))
+	expect.OK(t, err)
+	expect.OK(t, d.Free(again))
 }

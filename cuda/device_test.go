@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 func TestInfo_TellsTheDevice(t *testing.T) {
@@ -30,11 +31,11 @@ func TestInfo_TellsTheDevice(t *testing.T) {
 func TestAlloc_ZeroesAndCopies(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	a, err := d.Alloc(1000)
-	must(t, err)
+	expect.OK(t, err)
 	b, err := d.Alloc(1000)
-	must(t, err)
+	expect.OK(t, err)
 	got, want := bytes.Repeat([]byte{7}, 1000), make([]byte, 1000)
-	must(t, d.Compute().Download(got, b))
+	expect.OK(t, d.Compute().Download(got, b))
 	if !bytes.Equal(got, want) {
 		t.Error("fresh memory is not zero")
 	}
@@ -42,10 +43,10 @@ func TestAlloc_ZeroesAndCopies(t *testing.T) {
 		want[i] = byte(i)
 	}
 	source := bytes.Clone(want)
-	must(t, d.Compute().Upload(a, source))
+	expect.OK(t, d.Compute().Upload(a, source))
 	clear(source) // allowed once Upload has returned
-	must(t, d.Compute().Copy(b, a, 1000))
-	must(t, d.Compute().Download(got, b))
+	expect.OK(t, d.Compute().Copy(b, a, 1000))
+	expect.OK(t, d.Compute().Download(got, b))
 	if !bytes.Equal(got, want) {
 		t.Error("the bytes have changed on their way to the device, there and back")
 	}
@@ -54,7 +55,7 @@ func TestAlloc_ZeroesAndCopies(t *testing.T) {
 func TestAlloc_SaysWhatIsFree(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	held, err := d.Alloc(300 << 10)
-	must(t, err)
+	expect.OK(t, err)
 	_, err = d.Alloc(900 << 10)
 	var full *OutOfMemoryError
 	if !errors.As(err, &full) || !errors.Is(err, ErrOutOfMemory) {
@@ -66,13 +67,13 @@ func TestAlloc_SaysWhatIsFree(t *testing.T) {
 	if text := err.Error(); !strings.Contains(text, "900.0 KiB: 724.0 KiB of 1.0 MiB are free") {
 		t.Errorf("%q does not show the sizes", text)
 	}
-	must(t, d.Free(held)) // a full device goes on
+	expect.OK(t, d.Free(held)) // a full device goes on
 	again, err := d.Alloc(900 << 10)
-	must(t, err)
+	expect.OK(t, err)
 	if d.Held() != 900<<10 {
 		t.Errorf("%d bytes held, want %d", d.Held(), 900<<10)
 	}
-	must(t, d.Free(again))
+	expect.OK(t, d.Free(again))
 }
 
 func TestAlloc_BadSizesAndFrees(t *testing.T) {
@@ -81,13 +82,13 @@ func TestAlloc_BadSizesAndFrees(t *testing.T) {
 		t.Error("-1 bytes were allocated")
 	}
 	nothing, err := d.Alloc(0)
-	if must(t, err); nothing != 0 {
+	if expect.OK(t, err); nothing != 0 {
 		t.Errorf("no bytes at %#x", nothing)
 	}
-	must(t, d.Free(nothing))
+	expect.OK(t, d.Free(nothing))
 	a, err := d.Alloc(8)
-	must(t, err)
-	must(t, d.Free(a))
+	expect.OK(t, err)
+	expect.OK(t, d.Free(a))
 	if err := d.Free(a); err == nil {
 		t.Error("freeing twice is no error")
 	}
@@ -99,10 +100,10 @@ func TestAlloc_BadSizesAndFrees(t *testing.T) {
 func TestClose_FreesEverything(t *testing.T) {
 	host(t, fakedriver.H200) // its cleanup reports memory that was not freed
 	d, err := Open(0, Options{})
-	must(t, err)
-	must(t, scenario(d))
-	must(t, d.Close())
-	must(t, d.Close())
+	expect.OK(t, err)
+	expect.OK(t, scenario(d))
+	expect.OK(t, d.Close())
+	expect.OK(t, d.Close())
 	if _, err := d.Alloc(8); !errors.Is(err, ErrClosed) {
 		t.Errorf("Alloc after Close gives %v, want ErrClosed", err)
 	}
@@ -211,7 +212,7 @@ func TestEveryCall_MayFail(t *testing.T) {
 		}
 		return errors.Join(scenario(d), d.Close())
 	}
-	must(t, attempt(0, 0))
+	expect.OK(t, attempt(0, 0))
 	calls := fake.Calls()
 	for _, code := range []int{1, 2, 214, 700, 801, 999} {
 		for n := 1; n <= calls; n++ {
@@ -246,7 +247,7 @@ func TestLaunch_PassesArgumentsOfAllTypes(t *testing.T) {
 		h uint16
 	}
 	at, err := d.Alloc(int(unsafe.Sizeof(record{})))
-	must(t, err)
+	expect.OK(t, err)
 	type arguments struct {
 		at Address
 		i  int32
@@ -257,9 +258,9 @@ func TestLaunch_PassesArgumentsOfAllTypes(t *testing.T) {
 	}
 	var k Kernel[arguments]
 	find(t, d, "arguments", &k)
-	must(t, k.Launch(d.Compute(), Dim3{X: 1}, Dim3{X: 1}, arguments{at, -5, 1.5, -1 << 40, -2.25, 0x3fc0}))
+	expect.OK(t, k.Launch(d.Compute(), Dim3{X: 1}, Dim3{X: 1}, arguments{at, -5, 1.5, -1 << 40, -2.25, 0x3fc0}))
 	var got record
-	must(t, d.Compute().Download(unsafe.Slice((*byte)(unsafe.Pointer(&got)), unsafe.Sizeof(got)), at))
+	expect.OK(t, d.Compute().Download(unsafe.Slice((*byte)(unsafe.Pointer(&got)), unsafe.Sizeof(got)), at))
 	if want := (record{-5, 1.5, -1 << 40, -2.25, 0x3fc0}); got != want {
 		t.Errorf("the kernel got %+v, want %+v", got, want)
 	}
@@ -304,7 +305,7 @@ func TestModule_BadImagesAndNames(t *testing.T) {
 		t.Errorf("error %v, want one that names the module", err)
 	}
 	m, err := d.LoadModule("test", "fake fatbin")
-	must(t, err)
+	expect.OK(t, err)
 	var missing Kernel[struct{}]
 	if err := missing.Find(m, "missing"); err == nil || !strings.Contains(err.Error(), "test.missing") {
 		t.Errorf("error %v, want one that names the kernel", err)

@@ -103,10 +103,3 @@ func find[A any](t *testing.T, d *Device, name string, k *Kernel[A]) {
 		t.Fatal(err)
 	}
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 // three launches kernels a, b and c. b will fault.
@@ -44,11 +45,11 @@ func TestFault_WithoutMarksNamesThoseInQuestion(t *testing.T) {
 	c := fakedriver.H200
 	c.NoMarks = true
 	d := open(t, c, Options{})
-	must(t, kernel(t, d, "ended").launch(d.Compute()))
-	must(t, d.Sync())
+	expect.OK(t, kernel(t, d, "ended").launch(d.Compute()))
+	expect.OK(t, d.Sync())
 	fake.Fault(3, 700)
 	for _, name := range []string{"a", "b", "c"} {
-		must(t, kernel(t, d, name).launch(d.Compute()))
+		expect.OK(t, kernel(t, d, name).launch(d.Compute()))
 	}
 	err := d.Sync()
 	var fault *FaultError
@@ -62,10 +63,10 @@ func TestFault_WithoutMarksNamesThoseInQuestion(t *testing.T) {
 
 func TestFault_OfNoLaunchBlamesNone(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
-	must(t, kernel(t, d, "ended").launch(d.Compute()))
+	expect.OK(t, kernel(t, d, "ended").launch(d.Compute()))
 	a, err := d.Alloc(64)
-	must(t, err)
-	must(t, d.Compute().Download(make([]byte, 64), a)) // all work has ended, and the marks show it
+	expect.OK(t, err)
+	expect.OK(t, d.Compute().Download(make([]byte, 64), a)) // all work has ended, and the marks show it
 	fake.Fail(fake.Calls()+2, 700)
 	var fault *FaultError
 	if err := d.Sync(); !errors.As(err, &fault) || fault.Launch != "" || len(fault.Recent) != 0 ||
@@ -100,7 +101,7 @@ func TestOutOfMemoryOfOtherCalls_DoesNotLoseTheDevice(t *testing.T) {
 	if _, err := d.AllocHost(1 << 10); !errors.Is(err, ErrOutOfMemory) {
 		t.Errorf("error %v, want ErrOutOfMemory", err)
 	}
-	must(t, d.Sync())
+	expect.OK(t, d.Sync())
 }
 
 // unmarked launches a, then b and c without marks, then d. The one with number fault faults.
@@ -109,11 +110,11 @@ func unmarked(t *testing.T, d *Device, fault int) error {
 	s := d.Compute()
 	launch := func(name string) {
 		t.Helper()
-		must(t, kernel(t, d, name).launch(s))
+		expect.OK(t, kernel(t, d, name).launch(s))
 	}
 	fake.Fault(fault, 700)
 	launch("a")
-	must(t, s.Unmarked(func() error {
+	expect.OK(t, s.Unmarked(func() error {
 		launch("b")
 		return s.Unmarked(func() error { launch("c"); return nil }) // within another it changes nothing
 	}))
@@ -137,7 +138,7 @@ func TestUnmarked_FaultsAreThoseOfItsLaunches(t *testing.T) {
 		if got := strings.Join(fault.Recent, " "); fault.Launch != want.launch || got != want.recent {
 			t.Errorf("launch %d: %q of %s is named, want %q of %s", number+1, fault.Launch, got, want.launch, want.recent)
 		}
-		must(t, d.Close())
+		expect.OK(t, d.Close())
 	}
 }
 
@@ -148,7 +149,7 @@ func TestUnmarked_MarksTheLastLaunchAlone(t *testing.T) {
 	launch := func() error { return f.launch(s) }
 	count := func(work func() error) int {
 		before := fake.Calls()
-		must(t, work())
+		expect.OK(t, work())
 		return fake.Calls() - before
 	}
 	three := func() error { return errors.Join(launch(), launch(), launch()) }
@@ -158,5 +159,5 @@ func TestUnmarked_MarksTheLastLaunchAlone(t *testing.T) {
 	if got := count(func() error { return s.Unmarked(func() error { return nil }) }); got != 0 {
 		t.Errorf("%d calls of the driver for no launch, want none", got)
 	}
-	must(t, s.Sync())
+	expect.OK(t, s.Sync())
 }

@@ -15,6 +15,7 @@ import (
 	"gorgonia.org/cu"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 func TestOpenDriver_SaysWhatTheHostLacks(t *testing.T) {
@@ -74,8 +75,8 @@ func TestOpen_RefusesWhatIsNotThereOrTooOld(t *testing.T) {
 			host(t, c.host)
 			d, err := Open(c.ordinal, Options{})
 			if c.want == nil {
-				must(t, err)
-				must(t, d.Close())
+				expect.OK(t, err)
+				expect.OK(t, d.Close())
 				return
 			}
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
@@ -99,11 +100,11 @@ func TestHandles(t *testing.T) {
 // libraryOf compiles a libcuda with a version and a result of cuInit.
 func libraryOf(t *testing.T, folder string, version, init int) string {
 	t.Helper()
-	must(t, os.MkdirAll(folder, 0o777))
+	expect.OK(t, os.MkdirAll(folder, 0o777))
 	source, path := filepath.Join(folder, "libcuda.c"), filepath.Join(folder, "libcuda.so.1")
 	code := fmt.Sprintf("int cuDriverGetVersion(int *v) { return *v = %d, 0; }\n"+
 		"int cuInit(unsigned f) { (void)f; return %d; }\n", version, init)
-	must(t, os.WriteFile(source, []byte(code), 0o666))
+	expect.OK(t, os.WriteFile(source, []byte(code), 0o666))
 	cc := exec.Command("cc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", path, source)
 	if out, err := cc.CombinedOutput(); err != nil {
 		t.Skipf("needs a C compiler: %v\n%s", err, out)
@@ -161,7 +162,7 @@ func TestCompat_IsOpenedOrSaysWhyNot(t *testing.T) {
 		cmd.Env = append(os.Environ(), "NMN_TEST_COMPAT=1", DriverVariable+"=", "CUDA_HOME="+filepath.Join(host, "cuda"),
 			"CUDA_PATH=", "LD_LIBRARY_PATH="+filepath.Join(host, "old"))
 		out, err := cmd.CombinedOutput()
-		must(t, err)
+		expect.OK(t, err)
 		for _, said := range c.said {
 			if !strings.Contains(string(out), said) {
 				t.Errorf("%s: %s\nwant %q", name, out, said)

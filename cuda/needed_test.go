@@ -7,17 +7,19 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // A program with this package starts on hosts without a driver: it must not need one to be loaded.
 func TestProgram_NeedsNothingButTheCLibrary(t *testing.T) {
 	path, err := os.Executable()
-	must(t, err)
+	expect.OK(t, err)
 	program, err := elf.Open(path)
-	must(t, err)
+	expect.OK(t, err)
 	defer program.Close()
 	needed, err := program.ImportedLibraries()
-	must(t, err)
+	expect.OK(t, err)
 	for _, name := range needed {
 		library, _, _ := strings.Cut(name, ".so")
 		switch library {
@@ -27,7 +29,7 @@ func TestProgram_NeedsNothingButTheCLibrary(t *testing.T) {
 		}
 	}
 	symbols, err := program.DynamicSymbols()
-	must(t, err)
+	expect.OK(t, err)
 	for _, s := range symbols {
 		if strings.HasPrefix(s.Name, "cu") && s.Section != elf.SHN_UNDEF {
 			t.Errorf("the program exports %s, to which libraries that are opened later could bind", s.Name)

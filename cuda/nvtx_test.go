@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // buildProfiler compiles a profiler's library.
@@ -30,12 +32,12 @@ func TestSections_AreRangesOfTheProfiler(t *testing.T) {
 	t.Setenv(profilerVariable, library)
 	t.Setenv("FAKE_PROFILER_LOG", log)
 	s, err := OpenSections()
-	must(t, err)
+	expect.OK(t, err)
 	for _, name := range []string{"forward conv1_1", "forward conv1_2", "", "update", "forward conv1_1", "", ""} {
 		s.Begin(name)
 	}
 	told, err := os.ReadFile(log)
-	must(t, err)
+	expect.OK(t, err)
 	if want := "forward conv1_1\nend\nforward conv1_2\nend\nupdate\nend\nforward conv1_1\nend\n"; string(told) != want {
 		t.Errorf("the profiler received\n%swant\n%s", told, want)
 	}
@@ -48,7 +50,7 @@ func TestSections_AreRangesOfTheProfiler(t *testing.T) {
 func TestSections_WithoutAProfilerDoNothing(t *testing.T) {
 	t.Setenv(profilerVariable, "")
 	s, err := OpenSections()
-	must(t, err)
+	expect.OK(t, err)
 	if s != nil {
 		t.Fatal("there is no profiler")
 	}
@@ -58,9 +60,9 @@ func TestSections_WithoutAProfilerDoNothing(t *testing.T) {
 
 func TestSections_TellWhyAProfilerCannotBeOpened(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.c")
-	must(t, os.WriteFile(empty, nil, 0o600))
+	expect.OK(t, os.WriteFile(empty, nil, 0o600))
 	refusing := filepath.Join(t.TempDir(), "refusing.c")
-	must(t, os.WriteFile(refusing, []byte("int InitializeInjectionNvtx2(void *t) { return t == 0; }"), 0o600))
+	expect.OK(t, os.WriteFile(refusing, []byte("int InitializeInjectionNvtx2(void *t) { return t == 0; }"), 0o600))
 	for path, want := range map[string]string{
 		"/no/such/library.so":      "/no/such/library.so",
 		buildProfiler(t, empty):    "no InitializeInjectionNvtx2",

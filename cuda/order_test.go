@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 // overlap uploads batches to one buffer while the compute stream copies each batch on, and reports
@@ -17,15 +18,15 @@ func overlap(t *testing.T, d *Device, size int, guard bool) bool {
 	t.Helper()
 	const batches = 5
 	r, err := d.NewRing(2, size/3+1) // three pieces a batch, through two buffers
-	must(t, err)
+	expect.OK(t, err)
 	free, err := d.NewEvent(false)
-	must(t, err)
+	expect.OK(t, err)
 	in, err := d.Alloc(size)
-	must(t, err)
+	expect.OK(t, err)
 	out, err := d.Alloc(batches * size)
-	must(t, err)
+	expect.OK(t, err)
 	s := d.Compute()
-	must(t, s.Sync())
+	expect.OK(t, s.Sync())
 	batch, want := make([]byte, size), []byte{}
 	for n := range batches {
 		for i := range batch {
@@ -37,13 +38,13 @@ func overlap(t *testing.T, d *Device, size int, guard bool) bool {
 			event = nil
 		}
 		done, err := r.Upload(in, event, batch[:size/2], batch[size/2:])
-		must(t, err)
-		must(t, s.Wait(done))
-		must(t, s.Copy(out+Address(n*size), in, size))
-		must(t, s.Record(free))
+		expect.OK(t, err)
+		expect.OK(t, s.Wait(done))
+		expect.OK(t, s.Copy(out+Address(n*size), in, size))
+		expect.OK(t, s.Record(free))
 	}
 	got := make([]byte, len(want))
-	must(t, s.Download(got, out))
+	expect.OK(t, s.Download(got, out))
 	return bytes.Equal(got, want)
 }
 
@@ -62,49 +63,49 @@ func TestRing_TheTestSeesAMissingEvent(t *testing.T) {
 func TestStreams_AreOrderedByEvents(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	other, err := d.NewStream("other")
-	must(t, err)
+	expect.OK(t, err)
 	a, err := d.Alloc(4)
-	must(t, err)
+	expect.OK(t, err)
 	ready, err := d.NewEvent(false)
-	must(t, err)
-	must(t, d.Sync())
-	must(t, d.Compute().Upload(a, []byte{1, 2, 3, 4}))
-	must(t, d.Compute().Record(ready))
+	expect.OK(t, err)
+	expect.OK(t, d.Sync())
+	expect.OK(t, d.Compute().Upload(a, []byte{1, 2, 3, 4}))
+	expect.OK(t, d.Compute().Record(ready))
 	got := make([]byte, 4)
-	must(t, other.Download(got, a))
+	expect.OK(t, other.Download(got, a))
 	if got[0] != 0 {
 		t.Error("without an event the fake driver must hold the other stream back")
 	}
-	must(t, other.Wait(ready))
-	must(t, other.Download(got, a))
+	expect.OK(t, other.Wait(ready))
+	expect.OK(t, other.Download(got, a))
 	if got[3] != 4 {
 		t.Error("the stream did not wait for the event")
 	}
-	must(t, other.Close())
+	expect.OK(t, other.Close())
 }
 
 func TestGraph_ReplaysWhatWasCaptured(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s := d.Compute()
 	a, err := d.Alloc(4)
-	must(t, err)
+	expect.OK(t, err)
 	b, err := d.Alloc(4)
-	must(t, err)
+	expect.OK(t, err)
 	f := kernel(t, d, "first")
 	g, err := s.Capture("step", func() error {
 		return errors.Join(s.Copy(b, a, 4), f.launch(s))
 	})
-	must(t, err)
+	expect.OK(t, err)
 	got := make([]byte, 4)
-	must(t, s.Upload(a, []byte{1, 2, 3, 4}))
-	must(t, s.Download(got, b))
+	expect.OK(t, s.Upload(a, []byte{1, 2, 3, 4}))
+	expect.OK(t, s.Download(got, b))
 	if got[0] != 0 {
 		t.Error("captured work ran before its graph was launched")
 	}
 	for n := range byte(3) {
-		must(t, s.Upload(a, []byte{n, n, n, n}))
-		must(t, g.Launch(s))
-		must(t, s.Download(got, b))
+		expect.OK(t, s.Upload(a, []byte{n, n, n, n}))
+		expect.OK(t, g.Launch(s))
+		expect.OK(t, s.Download(got, b))
 		if got[2] != n {
 			t.Errorf("replay %d copied %v", n, got)
 		}
@@ -112,15 +113,15 @@ func TestGraph_ReplaysWhatWasCaptured(t *testing.T) {
 	if g.String() != "graph step (test.first)" {
 		t.Errorf("String gives %q", g.String())
 	}
-	must(t, g.Close())
-	must(t, g.Close())
+	expect.OK(t, g.Close())
+	expect.OK(t, g.Close())
 }
 
 func TestCapture_RefusesWhatCannotBeReplayed(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s := d.Compute()
 	a, err := d.Alloc(4)
-	must(t, err)
+	expect.OK(t, err)
 	for name, work := range map[string]func() error{
 		"upload":   func() error { return s.Upload(a, make([]byte, 4)) },
 		"download": func() error { return s.Download(make([]byte, 4), a) },
@@ -134,5 +135,5 @@ func TestCapture_RefusesWhatCannotBeReplayed(t *testing.T) {
 			t.Fatalf("%s: the stream still captures", name)
 		}
 	}
-	must(t, s.Sync()) // the stream works on
+	expect.OK(t, s.Sync()) // the stream works on
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 // stage sends batches of three arrays through a staging, which the compute stream copies on, and
@@ -19,21 +20,21 @@ func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool 
 	const batches = 4
 	sizes := []int{700, 1, 256}
 	s, err := d.NewStaging()
-	must(t, err)
-	defer func() { must(t, s.Close()) }()
+	expect.OK(t, err)
+	defer func() { expect.OK(t, s.Close()) }()
 	var in []Address
 	for _, size := range sizes {
 		at, err := d.Alloc(size)
-		must(t, err)
+		expect.OK(t, err)
 		in = append(in, at)
 	}
 	out, err := d.Alloc(batches * 1024)
-	must(t, err)
-	must(t, d.Sync())
+	expect.OK(t, err)
+	expect.OK(t, d.Sync())
 	var pinned [batches]*HostBuffer
 	for i := range pinned {
 		pinned[i], err = d.AllocHost(1000)
-		must(t, err)
+		expect.OK(t, err)
 	}
 	batch := func(n int) []HostArray {
 		var arrays []HostArray
@@ -45,21 +46,21 @@ func stage(t *testing.T, d *Device, plantUpload, plantTake func(*Staging)) bool 
 		return arrays
 	}
 	var want []byte
-	must(t, s.Stage(batch(0)...))
+	expect.OK(t, s.Stage(batch(0)...))
 	for n := range batches {
 		plantTake(s)
-		must(t, s.Take(in...))
+		expect.OK(t, s.Take(in...))
 		if n+1 < batches { // the next one travels while this one is worked on
 			plantUpload(s)
-			must(t, s.Stage(batch(n+1)...))
+			expect.OK(t, s.Stage(batch(n+1)...))
 		}
 		for i, size := range sizes {
-			must(t, d.Compute().Copy(out+Address(len(want)), in[i], size))
+			expect.OK(t, d.Compute().Copy(out+Address(len(want)), in[i], size))
 			want = append(want, bytes.Repeat([]byte{byte(16*n + i + 1)}, size)...)
 		}
 	}
 	got := make([]byte, len(want))
-	must(t, d.Compute().Download(got, out))
+	expect.OK(t, d.Compute().Download(got, out))
 	return bytes.Equal(got, want)
 }
 
@@ -74,7 +75,7 @@ func TestStaging_KeepsBatchesApart(t *testing.T) {
 func TestStaging_TheTestSeesAMissingEvent(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	never, err := d.NewEvent(false) // an event that was never recorded has happened
-	must(t, err)
+	expect.OK(t, err)
 	if stage(t, d, func(s *Staging) { s.taken, never = never, s.taken }, nothing) {
 		t.Error("uploads that do not wait until the batch before was taken went unnoticed")
 	}
@@ -86,27 +87,27 @@ func TestStaging_TheTestSeesAMissingEvent(t *testing.T) {
 func TestStaging_GrowsAndRefusesWhatWasNotStaged(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s, err := d.NewStaging()
-	must(t, err)
+	expect.OK(t, err)
 	to, err := d.Alloc(2000)
-	must(t, err)
+	expect.OK(t, err)
 	if err := s.Take(to); err == nil || !strings.Contains(err.Error(), "take 1 arrays of 0") {
 		t.Errorf("nothing was staged: %v", err)
 	}
 	for _, size := range []int{10, 2000, 3} {
 		want := bytes.Repeat([]byte{byte(size)}, size)
-		must(t, s.Stage(HostArray{Bytes: want}))
-		must(t, s.Take(to))
+		expect.OK(t, s.Stage(HostArray{Bytes: want}))
+		expect.OK(t, s.Take(to))
 		got := make([]byte, size)
-		must(t, d.Compute().Download(got, to))
+		expect.OK(t, d.Compute().Download(got, to))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d bytes did not arrive", size)
 		}
 	}
-	must(t, s.Stage(HostArray{Bytes: []byte{1}}, HostArray{Bytes: []byte{2}}))
+	expect.OK(t, s.Stage(HostArray{Bytes: []byte{1}}, HostArray{Bytes: []byte{2}}))
 	if err := s.Take(to); err == nil {
 		t.Error("one of two arrays was taken")
 	}
-	must(t, s.Close())
+	expect.OK(t, s.Close())
 }
 
 func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
@@ -117,7 +118,7 @@ func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
 		s, err := d.NewStaging()
 		fake.Fail(0, 0)
 		if err == nil {
-			must(t, s.Close())
+			expect.OK(t, s.Close())
 			if at < 10 {
 				t.Errorf("only %d calls were made to fail", at-1)
 			}
@@ -126,7 +127,7 @@ func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
 		if d.Held() != held || fake.Live() != live {
 			t.Errorf("call %d fails: left %s, before %s", at, fake.Live(), live)
 		}
-		must(t, d.Close())
+		expect.OK(t, d.Close())
 	}
 }
 
@@ -134,14 +135,14 @@ func TestStaging_FreesWhatItHoldsWhenItCannotBeMade(t *testing.T) {
 func TestStaging_ReadsPinnedMemoryWithoutACopy(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s, err := d.NewStaging()
-	must(t, err)
-	defer func() { must(t, s.Close()) }()
+	expect.OK(t, err)
+	defer func() { expect.OK(t, s.Close()) }()
 	buffer, err := d.AllocHost(300)
-	must(t, err)
+	expect.OK(t, err)
 	pinnedTo, err := d.Alloc(300)
-	must(t, err)
+	expect.OK(t, err)
 	otherTo, err := d.Alloc(300)
-	must(t, err)
+	expect.OK(t, err)
 	other := make([]byte, 300)
 	for _, waits := range []bool{false, true} {
 		fill := func(v byte) {
@@ -150,19 +151,19 @@ func TestStaging_ReadsPinnedMemoryWithoutACopy(t *testing.T) {
 			}
 		}
 		fill(1)
-		must(t, s.Stage(HostArray{buffer.Bytes(), buffer}, HostArray{Bytes: other}))
+		expect.OK(t, s.Stage(HostArray{buffer.Bytes(), buffer}, HostArray{Bytes: other}))
 		if waits {
-			must(t, s.Wait())
+			expect.OK(t, s.Wait())
 		}
 		fill(2)
-		must(t, s.Take(pinnedTo, otherTo))
+		expect.OK(t, s.Take(pinnedTo, otherTo))
 		for _, c := range []struct {
 			at   Address
 			want byte
 			what string
 		}{{pinnedTo, map[bool]byte{false: 2, true: 1}[waits], "pinned"}, {otherTo, 1, "other"}} {
 			got := make([]byte, 300)
-			must(t, d.Compute().Download(got, c.at))
+			expect.OK(t, d.Compute().Download(got, c.at))
 			if !bytes.Equal(got, bytes.Repeat([]byte{c.want}, 300)) {
 				t.Errorf("%s memory that was changed after Stage, waited for %t: %d arrived, want %d", c.what, waits,
 					got[0], c.want)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 // roomy is a host whose device holds several slots.
@@ -47,20 +48,20 @@ func TestUpload_SourcesMayChangeAtOnce(t *testing.T) {
 			}
 			rounds := min(5000/len(sizes), max(2, 20<<20/total))
 			to, err := d.Alloc(rounds * total)
-			must(t, err)
+			expect.OK(t, err)
 			var want []byte
 			for n := range rounds {
 				for i, size := range sizes {
 					block := bytes.Repeat([]byte{byte(7*n + i + 1)}, size)
 					want = append(want, block...)
-					must(t, d.Compute().Upload(to+Address(len(want)-size), block))
+					expect.OK(t, d.Compute().Upload(to+Address(len(want)-size), block))
 					for j := range block {
 						block[j] = 0xee
 					}
 				}
 			}
 			got := make([]byte, len(want))
-			must(t, d.Compute().Download(got, to))
+			expect.OK(t, d.Compute().Download(got, to))
 			if !bytes.Equal(got, want) {
 				t.Error("what was changed after Upload has arrived")
 			}
@@ -74,11 +75,11 @@ func TestUpload_SourcesMayChangeAtOnce(t *testing.T) {
 func TestUpload_OfLittleIsOneCall(t *testing.T) {
 	d := open(t, roomy(), Options{})
 	to, err := d.Alloc(4096)
-	must(t, err)
+	expect.OK(t, err)
 	block := make([]byte, 4096)
-	must(t, d.Compute().Upload(to, block))
+	expect.OK(t, d.Compute().Upload(to, block))
 	before := fake.Calls()
-	must(t, d.Compute().Upload(to, block))
+	expect.OK(t, d.Compute().Upload(to, block))
 	if got := fake.Calls() - before; got != 2 {
 		t.Errorf("%d calls of the driver, want the context and the copy", got)
 	}
@@ -96,20 +97,20 @@ func TestDownloadPinned_IsThereWhenItsEventHasHappened(t *testing.T) {
 	d := open(t, fakedriver.H200, Options{})
 	s := d.Compute()
 	at, err := d.Alloc(100)
-	must(t, err)
+	expect.OK(t, err)
 	buffer, err := d.AllocHost(100)
-	must(t, err)
+	expect.OK(t, err)
 	done, err := d.NewEvent(false)
-	must(t, err)
+	expect.OK(t, err)
 	clear(buffer.Bytes())
-	must(t, s.Upload(at, bytes.Repeat([]byte{5}, 100)))
-	must(t, s.DownloadPinned(buffer, at, 90))
+	expect.OK(t, s.Upload(at, bytes.Repeat([]byte{5}, 100)))
+	expect.OK(t, s.DownloadPinned(buffer, at, 90))
 	if buffer.Bytes()[0] != 0 {
 		t.Error("the fake driver must hold the copy back until something waits for it")
 	}
-	must(t, s.Record(done))
-	must(t, s.Upload(at, bytes.Repeat([]byte{6}, 100)))
-	must(t, done.Sync())
+	expect.OK(t, s.Record(done))
+	expect.OK(t, s.Upload(at, bytes.Repeat([]byte{6}, 100)))
+	expect.OK(t, done.Sync())
 	if got := buffer.Bytes(); !bytes.Equal(got, append(bytes.Repeat([]byte{5}, 90), make([]byte, 10)...)) {
 		t.Errorf("%v arrived", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda/internal/fakedriver"
+	"nmn/internal/expect"
 )
 
 // setFlags are the flags of contexts that were set.
@@ -37,12 +38,12 @@ func TestOpen_WaitsAsleepUnlessAnotherLibraryHasChosen(t *testing.T) {
 			t.Errorf("%s: flags %v are set, want %v", name, got, c.want)
 		}
 		again, err := Open(0, Options{}) // the context is active by now
-		must(t, err)
+		expect.OK(t, err)
 		if got := setFlags(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: flags %v are set of a context that is open", name, got)
 		}
-		must(t, again.Close())
-		must(t, d.Close())
+		expect.OK(t, again.Close())
+		expect.OK(t, d.Close())
 	}
 }
 
@@ -52,14 +53,14 @@ func TestUploads_WaitForRoomAsleep(t *testing.T) {
 		t.Error("batches were mixed up")
 	}
 	to, err := d.Alloc(3 * asideBytes)
-	must(t, err)
-	must(t, d.Compute().Upload(to, make([]byte, 3*asideBytes)))
+	expect.OK(t, err)
+	expect.OK(t, d.Compute().Upload(to, make([]byte, 3*asideBytes)))
 	if slices.Contains(fake.Log(), "busy wait for an event") {
 		t.Error("the host waits for an event with a core of its own")
 	}
 	event, err := d.NewEvent(false)
-	must(t, err)
-	must(t, event.Sync())
+	expect.OK(t, err)
+	expect.OK(t, event.Sync())
 	if !slices.Contains(fake.Log(), "busy wait for an event") {
 		t.Error("the fake driver does not see how the host waits: the test shows nothing")
 	}

@@ -7,17 +7,18 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
 func TestPrecisionRecall_FollowsTheDefinition(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ},
 		{Text: "never", POS: text.VB}})
-	check(t, err)
+	expect.OK(t, err)
 	scores := []float32{3, -1, 0, 2, -1, 0, -2, 5, 0}
 	answers := []uint8{1, 1, 0, 0, 0, 0, 1, 1, 0}
 	curves, err := PrecisionRecall(scores, answers, 3, v)
-	check(t, err)
+	expect.OK(t, err)
 	checkCurve(t, "NN", curves.Group[text.NN], []CurvePoint{{.5, 1}, {.5, .5}, {1, 2. / 3}})
 	checkCurve(t, "JJ", curves.Group[text.JJ], []CurvePoint{{.5, 1}, {1, 2. / 3}}) // equal scores are one threshold
 	checkCurve(t, "VB, which never holds", curves.Group[text.VB], nil)
@@ -50,7 +51,7 @@ func TestPrecisionRecall_AreaIsTheAveragePrecision(t *testing.T) {
 		scores[i] = float32(random.NormFloat64() + 2*float64(answers[i]))
 	}
 	curves, err := PrecisionRecall(scores, answers, 100, nil)
-	check(t, err)
+	expect.OK(t, err)
 	if n := len(curves.All); n < 100 || n > 1000 {
 		t.Errorf("%d points", n)
 	}
@@ -90,7 +91,7 @@ func TestPrecisionRecall_EndsWithAllCells(t *testing.T) {
 		scores[i] = math.Float32frombits(uint32(0x3f80+i) << 16) // 1, 1 1/128, ...: each a threshold of its own
 	}
 	curves, err := PrecisionRecall(scores, bytesOf(slices.Repeat([]uint16{1}, len(scores))), 1, nil)
-	check(t, err)
+	expect.OK(t, err)
 	last := len(curves.All) - 1
 	if last != 150 || curves.All[last] != (CurvePoint{1, 1}) || curves.All[last-1] != (CurvePoint{299. / 300, 1}) {
 		t.Errorf("%d points, the last two %v", last+1, curves.All[last-1:])

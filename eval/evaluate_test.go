@@ -12,6 +12,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/text"
@@ -27,7 +28,7 @@ func drawInput(t testing.TB, bags, classes int) Input {
 			POS: text.POS(c % text.POSCount)}
 	}
 	v, err := text.NewVocabulary(words)
-	check(t, err)
+	expect.OK(t, err)
 	in := Input{Bags: bags, Classes: classes, CaptionsPerSample: 5, Vocabulary: v}
 	for range bags * classes {
 		y := uint8(0)
@@ -54,7 +55,7 @@ func drawInput(t testing.TB, bags, classes int) Input {
 func evaluate(t *testing.T, in Input, o Options) *Result {
 	t.Helper()
 	r, err := Evaluate(in, o)
-	check(t, err)
+	expect.OK(t, err)
 	return r
 }
 
@@ -84,7 +85,7 @@ func TestEvaluate_AgreesWithTheMeasuresOfEachWord(t *testing.T) {
 			t.Errorf("word %d: %+v, alone %+v", c, *r.Words[c].Human, a)
 		}
 		ap, stable, err := AveragePrecision(scores, truth)
-		check(t, err)
+		expect.OK(t, err)
 		if w := r.Words[c].Truth; w.AP != ap || w.StableAP != stable {
 			t.Errorf("word %d: AP %v and %v, alone %v and %v", c, w.AP, w.StableAP, ap, stable)
 		}
@@ -229,7 +230,7 @@ func TestEvaluate_CountsScoresThatAreNoProbability(t *testing.T) {
 	in.Scores[5], in.Scores[17] = -2, 1.5
 	in.Scores[6], in.Scores[18] = 0, 1 // these are
 	r, err := Evaluate(in, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	if r.OutsideRange != 2 || r.PlugIn < 0 || r.PlugIn > 1 {
 		t.Errorf("%d outside the range, plug-in threshold %v", r.OutsideRange, r.PlugIn)
 	}
@@ -247,7 +248,7 @@ func TestResult_JSONReadsBackEqual(t *testing.T) {
 	in.Rates = &labels.Rates{Q01: make([]float64, 9), Q10: make([]float64, 9)}
 	r := evaluate(t, in, Options{})
 	b, err := json.Marshal(r)
-	check(t, err)
+	expect.OK(t, err)
 	if !strings.Contains(string(b), `"ap":null`) || !strings.Contains(string(b), `{"NN":`) {
 		t.Errorf("no null for the word never seen, or no group names: %.300s", b)
 	}
@@ -276,7 +277,7 @@ func TestEvaluate_WithoutPartsOfSpeechHasNoGroups(t *testing.T) {
 		words[c] = text.Word{Text: in.Vocabulary.Word(c).Text, POS: text.Others}
 	}
 	grouped, err := Evaluate(in, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	if in.Vocabulary, err = text.NewVocabulary(words); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +314,7 @@ func TestTransition_ErrorPerClassAndMean(t *testing.T) {
 
 func TestTrueRates_CountsFlips(t *testing.T) {
 	r, err := TrueRates([]uint8{1, 0, 0, 0, 1, 0}, []uint8{1, 1, 1, 1, 0, 1}, 3, 2)
-	check(t, err)
+	expect.OK(t, err)
 	if r.Q01[0] != .5 || r.Q01[1] != 1 || r.Q10[0] != 1 || !math.IsNaN(r.Q10[1]) {
 		t.Errorf("rates %+v", r)
 	}
@@ -355,7 +356,7 @@ func TestEvaluate_LogLossIsTheLossOfTraining(t *testing.T) {
 		Truth: []uint8{0, 0, 0, 0}}
 	in.Scores[3] = float32(math.Inf(1))
 	r, err := Evaluate(in, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	softplus := func(x float64) float64 { return math.Log1p(math.Exp(x)) }
 	if want := (math.Ln2 + softplus(2) + softplus(-1)) / 2; math.Abs(float64(r.Labels.LogLoss)-want) > 1e-12 {
 		t.Errorf("loss %v, want %v", r.Labels.LogLoss, want)
@@ -382,7 +383,7 @@ func TestNoiseRates_NothingWithoutEstimates(t *testing.T) {
 func TestEvaluate_TheThresholdItselfPredicts(t *testing.T) {
 	r, err := Evaluate(Input{Bags: 3, Classes: 1, Scores: []float32{.5, .75, .25}, Labels: []uint8{1, 0, 0}},
 		Options{Threshold: .5, PlugIn: .25})
-	check(t, err)
+	expect.OK(t, err)
 	if f := r.Labels.AtThreshold.All; f.OP != .5 || f.OR != 1 {
 		t.Errorf("precision %v and recall %v at .5, want 1/2 and 1", f.OP, f.OR)
 	}
@@ -401,12 +402,5 @@ func TestEvaluate_ObservedScoresHaveTheirOwnPlugIn(t *testing.T) {
 	}
 	if r.PlugIn != .9 || r.Observed.PlugIn != own {
 		t.Errorf("thresholds %v and %v, want .9, which was given, and %v", r.PlugIn, r.Observed.PlugIn, own)
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestFiles_KnownAnswer(t *testing.T) {
@@ -21,7 +23,7 @@ func TestFiles_KnownAnswer(t *testing.T) {
 		}
 	}
 	in, err := f.Read(nil)
-	check(t, err)
+	expect.OK(t, err)
 	r := evaluate(t, in, Options{})
 	if math.Abs(float64(r.Human.AP.All)-.9407895) > 5e-7 || r.Human.Seen.All != 1 || r.GroupSize.Group != nil {
 		t.Errorf("AP %v of %d words seen", r.Human.AP.All, r.Human.Seen.All)

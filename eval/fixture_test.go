@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // readFixture reads NAME.json of the golden fixtures, or of the folder that NMN_ORACLE names.
@@ -16,7 +18,7 @@ func readFixture(t *testing.T, name string, into any) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, name+".json"))
-	check(t, err)
+	expect.OK(t, err)
 	if err := json.Unmarshal(b, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

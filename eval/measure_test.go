@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -136,7 +137,7 @@ func TestPlugInThreshold_IsTheBestOfAllThresholds(t *testing.T) {
 			best = max(best, expected(float64(v)))
 		}
 		theta, err := PlugInThreshold(p, false)
-		check(t, err)
+		expect.OK(t, err)
 		if total == 0 {
 			continue
 		}
@@ -228,7 +229,7 @@ func TestPlugInThresholds_AreTheBestOfAllCuts(t *testing.T) {
 		scores[i] = float32(s.Normal(float64(i%classes)-4, 2))
 	}
 	got, err := PlugInThresholds(scores, bags, classes, true)
-	check(t, err)
+	expect.OK(t, err)
 	for c := range classes {
 		var p []float64
 		for i := range bags {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -109,7 +110,7 @@ func TestEvaluate_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Labels, want.Labels)
 	}
 	curves, err := PrecisionRecall(whole.Scores, whole.Labels, classes, nil)
-	check(t, err)
+	expect.OK(t, err)
 	known, err := PrecisionRecall(part.Scores, part.Labels, classes, nil)
 	if err != nil || len(curves.All) != len(known.All) || curves.All[0] != known.All[0] {
 		t.Errorf("curve %v, want %v (%v)", curves.All, known.All, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/kernels/tensor"
 	"nmn/recipe"
@@ -22,8 +23,8 @@ func open(t *testing.T, g *Grid, told func(string)) *run.Session {
 	t.Helper()
 	s, err := run.Open(t.Context(), g.Config, run.Options{Observer: run.Observer{
 		Message: func(m run.Message) { told(m.Text) }}})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, s.Close()) })
 	return s
 }
 
@@ -44,9 +45,9 @@ func TestRunTask_BesideOtherProcesses(t *testing.T) {
 	}
 	held := func(dir string) (release func()) {
 		unlock, err := s.Ranks.Lock(t.Context(), dir)
-		must(t, err)
+		expect.OK(t, err)
 		return func() {
-			must(t, unlock())
+			expect.OK(t, unlock())
 		}
 	}
 	release := held(g.Dir)
@@ -132,26 +133,26 @@ func TestCollect_TakesRunsOfOtherDevices(t *testing.T) {
 func tinyGrid(t *testing.T) *Grid {
 	t.Helper()
 	c, err := run.Preset(run.ScenesPreset, run.Quick)
-	must(t, err)
+	expect.OK(t, err)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Run.Device = .5, 1, "cpu"
 	g := New(c, t.TempDir())
 	g.Arms, g.Chosen = []recipe.Name{recipe.Stage1}, true
-	must(t, g.Resolve())
+	expect.OK(t, g.Resolve())
 	return &g
 }
 
 func TestRun_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	g := tinyGrid(t)
 	s, err := run.Open(t.Context(), g.Config, run.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	defer s.Close()
 	release, err := s.Ranks.Lock(t.Context(), g.Dir)
-	must(t, err)
+	expect.OK(t, err)
 	if _, err := g.Run(t.Context(), s); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
 	}
-	must(t, release())
+	expect.OK(t, release())
 	if _, err := g.Run(t.Context(), s); err != nil {
 		t.Errorf("after it has ended: %v", err)
 	}
@@ -163,7 +164,7 @@ func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 	g := tinyGrid(t)
 	s := open(t, g, untold)
 	task, _, err := g.RunTask(t.Context(), s, 0)
-	must(t, err)
+	expect.OK(t, err)
 	again := func() {
 		t.Helper()
 		if _, reused, err := g.RunTask(t.Context(), s, 0); err != nil || !reused {
@@ -171,30 +172,22 @@ func TestRunTask_RemovesTheLockOfADeadProcess(t *testing.T) {
 		}
 	}
 	release, err := s.Ranks.Lock(t.Context(), task.Dir)
-	must(t, err)
+	expect.OK(t, err)
 	held, err := filepath.Glob(filepath.Join(task.Dir, "*.lock"))
 	if err != nil || len(held) != 1 {
 		t.Skipf("no lock here: %q (%v)", held, err)
 	}
 	content, err := os.ReadFile(held[0])
-	must(t, err)
+	expect.OK(t, err)
 	again()
 	if _, err := os.Stat(held[0]); err != nil {
 		t.Errorf("a lock that is held: %v", err)
 	}
-	must(t, release())
-	must(t, os.WriteFile(held[0], content, 0o666))
+	expect.OK(t, release())
+	expect.OK(t, os.WriteFile(held[0], content, 0o666))
 	again()
 	if _, err := os.Stat(held[0]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a lock that a dead process has left: %v, want none", err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

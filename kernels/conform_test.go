@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/simd"
@@ -108,19 +109,11 @@ func TestCPU_MeetsGoldenFixtures(t *testing.T) {
 // opened is a backend that is closed when the test ends.
 func opened(t testing.TB, b kernels.Backend, err error) kernels.Backend {
 	t.Helper()
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return b
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

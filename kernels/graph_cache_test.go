@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/update"
 )
@@ -66,7 +67,7 @@ func TestReplays_ReportWhatCannotBeRecordedWithTheCure(t *testing.T) {
 	b := &tape{fails: errors.New("no graph")}
 	r := kernels.NewGraphCache[job](b, 2)
 	nothing := func() error { return nil }
-	check(t, r.Do("a", nothing))
+	expect.OK(t, r.Do("a", nothing))
 	if err := r.Do("a", nothing); !errors.Is(err, b.fails) || !strings.Contains(err.Error(), "run.no_graphs") {
 		t.Errorf("%v", err)
 	}

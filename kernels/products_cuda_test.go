@@ -15,6 +15,7 @@ import (
 
 	"nmn/cuda/cublas"
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conv"
@@ -67,7 +68,7 @@ func products(t *testing.T, b kernels.Backend) (all []float32) {
 		for i := range data {
 			data[i] = float32(stream.Normal(0, 1))
 		}
-		check(t, errors.Join(err, b.Upload(x, dense.New(dense.WithShape(len(data)), dense.WithBacking(data)))))
+		expect.OK(t, errors.Join(err, b.Upload(x, dense.New(dense.WithShape(len(data)), dense.WithBacking(data)))))
 		return x
 	}
 	rows, in, out := 10, 12, 20
@@ -77,7 +78,7 @@ func products(t *testing.T, b kernels.Backend) (all []float32) {
 	x, w, bias, y := random(rows, 1, 1, in), random(out, 1, 1, in), random(out), random(rows, 1, 1, out)
 	dx, dw := random(rows, 1, 1, in), random(out, 1, 1, in)
 	for range 2 { // chosen, then stored
-		check(t, errors.Join(b.Conv(y, x, w, bias, conv.Params{}), b.ConvGradData(dx, y, w, nil, conv.Params{}),
+		expect.OK(t, errors.Join(b.Conv(y, x, w, bias, conv.Params{}), b.ConvGradData(dx, y, w, nil, conv.Params{}),
 			b.ConvGradFilter(dw, x, y, conv.Params{})))
 		all = slices.Concat(all, downloaded(t, b, y), downloaded(t, b, dx), downloaded(t, b, dw))
 	}
@@ -105,7 +106,7 @@ func TestCUDA_WaysToComputeProductsAreKept(t *testing.T) {
 	}
 	for _, text := range []string{"{", strings.ReplaceAll(string(first), `"library": "cudnn"`, `"library": "cublaslt",
 		"way": {"algorithm": [77, 0, 0, 0, 0, 0, 0, 0], "workspace": 0}`)} {
-		check(t, os.WriteFile(files[0], []byte(text), 0o600))
+		expect.OK(t, os.WriteFile(files[0], []byte(text), 0o600))
 		if got := products(t, openProducts(t, tensor.FP32, "", folder)); emulatedNow() && !slices.Equal(got, want) {
 			t.Errorf("other results after %.40s", text)
 		}

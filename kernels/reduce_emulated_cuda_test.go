@@ -19,6 +19,7 @@ import (
 
 	"nmn/cuda/cudnn"
 	"nmn/cuda/nccl"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/reduce"
 	"nmn/kernels/tensor"
@@ -150,7 +151,7 @@ func TestCUDA_SumsOverRanksAllocateNothing(t *testing.T) {
 		t.Errorf("%d allocations in %d steps", mallocs, steps)
 	}
 	text, err := os.ReadFile(log)
-	check(t, err)
+	expect.OK(t, err)
 	for _, call := range []string{"cuMemAlloc", "cuEventCreate", "cuStreamSynchronize", "cuEventSynchronize"} {
 		if strings.Contains(string(text), call+"\n") {
 			t.Errorf("a step calls %s", call)
@@ -249,7 +250,7 @@ func TestCUDA_SumsOverRanksWithoutNCCL(t *testing.T) {
 		b, err := kernels.OpenCUDA(kernels.CUDAConfig{Plans: cudnn.Options{
 			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}})
-		check(t, err)
+		expect.OK(t, err)
 		t.Cleanup(func() { b.Close() })
 		return b
 	})

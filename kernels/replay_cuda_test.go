@@ -8,6 +8,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conv"
@@ -48,7 +49,7 @@ func newTinyStep(t *testing.T, b kernels.Backend) *tinyStep {
 		for i := range data {
 			data[i] = p.draw(&stream)
 		}
-		check(t, b.Upload(*p.at, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))))
+		expect.OK(t, b.Upload(*p.at, dense.New(dense.WithShape(len(data)), dense.WithBacking(data))))
 	}
 	return s
 }
@@ -82,7 +83,7 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 	rates := []float32{0.1, 0.2, 0.05, 0.3}
 	direct, captured := newTinyStep(t, openCard(t)), newTinyStep(t, openCard(t))
 	for _, rate := range rates {
-		check(t, direct.run(rate))
+		expect.OK(t, direct.run(rate))
 	}
 	card, ok := captured.b.(kernels.Card)
 	if !ok {
@@ -92,10 +93,10 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	graph, err := card.Capture("step", func() error { return captured.run(rates[0]) })
-	check(t, err)
+	expect.OK(t, err)
 	for _, rate := range rates[1:] {
-		check(t, card.PrepareUpdate(captured.entries(rate), update.AdamParams{}))
-		check(t, graph.Launch())
+		expect.OK(t, card.PrepareUpdate(captured.entries(rate), update.AdamParams{}))
+		expect.OK(t, graph.Launch())
 	}
 	if err := graph.Close(); err != nil {
 		t.Error(err)
@@ -108,6 +109,6 @@ func TestCUDA_ReplaysACapturedStep(t *testing.T) {
 func downloaded(t *testing.T, b kernels.Backend, x *tensor.Tensor) []float32 {
 	t.Helper()
 	data := make([]float32, x.Len())
-	check(t, b.Download(dense.New(dense.WithShape(len(data)), dense.WithBacking(data)), x))
+	expect.OK(t, b.Download(dense.New(dense.WithShape(len(data)), dense.WithBacking(data)), x))
 	return data
 }

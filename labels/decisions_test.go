@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // named are decisions on anything that has a name of one letter.
@@ -29,7 +31,7 @@ func TestDecisions_AnyOrderOfColumns(t *testing.T) {
 	}
 	for _, text := range []string{"id,decision\na,yes\nb,no\n",
 		"\ufeff\"Decision\", NOTE ,more,id\n yes,,1,a\nno , x,2,b\n"} {
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		expect.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		if d, err := named.ReadFile(path); err != nil || !maps.Equal(d, map[string]Verdict{"a": "yes", "b": "no"}) {
 			t.Errorf("%q: %v, %v", text, d, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -17,9 +18,9 @@ func TestTable_OfARunReadsBackWithRemarks(t *testing.T) {
 	table[0].Q01, table[0].Q10, table[0].T10 = .25, .5, .125
 	table[2].Remarks = "too few labels; \"rare\""
 	path := filepath.Join(t.TempDir(), "q.csv")
-	must(t, table.WriteFile(path, table.LearntColumns()))
+	expect.OK(t, table.WriteFile(path, table.LearntColumns()))
 	back, err := ReadFile(path, threeWords(t), Left)
-	must(t, err)
+	expect.OK(t, err)
 	if r := back.Rates(); r.Q01[0] != .25 || r.Q10[0] != .5 || !math.IsNaN(r.Q01[1]) || !math.IsNaN(r.Q10[2]) {
 		t.Errorf("rates %+v", r)
 	}
@@ -50,7 +51,7 @@ func TestTable_LearntColumnsAreThoseWithContent(t *testing.T) {
 func TestReadWordsFile_TakesWordsInTheirOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rates.csv")
 	table := Table{{Word: "a", Q01: .5, Q10: .25}, {Word: "b", Q01: .125, Q10: 1}}
-	must(t, table.WriteFile(path, []string{"class", "q01", "q10"}))
+	expect.OK(t, table.WriteFile(path, []string{"class", "q01", "q10"}))
 	back, err := ReadWordsFile(path, []string{"b", "a"}, Given)
 	if err != nil || back[0].Word != "b" || back[0].Q01 != .125 || back[1].Q10 != .25 {
 		t.Errorf("%+v, %v", back, err)

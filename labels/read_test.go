@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -81,7 +82,7 @@ func TestTable_EstimateReadsBack(t *testing.T) {
 	}
 	table[1].Q01, table[1].Q01Low, table[1].Q01High, table[1].Remarks = 1./3, .25, .5, "weak; few"
 	var b strings.Builder
-	must(t, table.WriteCSV(&b, EstimateColumns))
+	expect.OK(t, table.WriteCSV(&b, EstimateColumns))
 	const want = "class,q01,q10,q01_low,q01_high,q10_low,q10_high,a,b,labels,remarks\ncat,,,,,,,1.5,-0.25,7,\n" +
 		"red,0.3333333333333333,,0.25,0.5,,,1.5,-0.25,7,weak; few\n\"up,side\",,,,,,,1.5,-0.25,7,\n"
 	if b.String() != want {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -16,7 +17,7 @@ func threeWords(t testing.TB) *text.Vocabulary {
 	t.Helper()
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "red", POS: text.JJ},
 		{Text: "up,side", POS: text.Others}})
-	must(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -28,9 +29,9 @@ func TestTable_ReadsBackEqual(t *testing.T) {
 			{Word: "up,side", POS: text.Others, Q01: 1e-9, Q10: .5, T01: math.NaN(), T10: math.NaN()},
 		}
 		path := filepath.Join(t.TempDir(), "q.csv")
-		must(t, rates.WriteFile(path, rates.LearntColumns()))
+		expect.OK(t, rates.WriteFile(path, rates.LearntColumns()))
 		back, err := ReadFile(path, threeWords(t), Learnt)
-		must(t, err)
+		expect.OK(t, err)
 		var a, b bytes.Buffer
 		if err := errors.Join(rates.WriteCSV(&a, rates.LearntColumns()),
 			back.WriteCSV(&b, back.LearntColumns())); err != nil {
@@ -51,7 +52,7 @@ func TestTable_ReadsBackEqual(t *testing.T) {
 func TestRead_AnyOrderOfClassesAndColumns(t *testing.T) {
 	rates, err := Read(strings.NewReader("\ufeffQ10, class ,q01\n.1,red,.2\n.3,\"up,side\",.4\r\n0,cat,1\n"),
 		threeWords(t), Learnt)
-	must(t, err)
+	expect.OK(t, err)
 	if rates[0].Word != "cat" || rates[0].Q01 != 1 || rates[1].Q10 != .1 || rates[2].Q01 != .4 ||
 		rates[1].POS != text.JJ || !math.IsNaN(rates[0].T01) {
 		t.Errorf("%+v", rates)
@@ -112,12 +113,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -41,7 +42,7 @@ func TestLoader_CancellationDoesNotWaitForDecoders(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		e, err := l.Epoch(ctx, 0, 0)
-		check(t, err)
+		expect.OK(t, err)
 		<-source.inside
 		if err := end(e, cancel); !errors.Is(err, context.Canceled) { // before the decoder is let go
 			t.Errorf("%s: %v", name, err)

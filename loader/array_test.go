@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"nmn/internal/expect"
 )
 
 // countedMemory is Go's memory, and counts what it has given out.
@@ -50,10 +52,10 @@ func TestMemory_HoldsThePixelsOfBatches(t *testing.T) {
 		t.Error("batches depend on whose memory they are in")
 	}
 	epoch, err := l.Epoch(t.Context(), 1, 0)
-	check(t, err)
+	expect.OK(t, err)
 	defer epoch.Close()
 	batch, err := epoch.Next(t.Context())
-	check(t, err)
+	expect.OK(t, err)
 	memory.mutex.Lock() // the planner takes memory for the next batches
 	given := memory.given[unsafe.SliceData(batch.Pixels.Uint8s())]
 	memory.mutex.Unlock()
@@ -72,10 +74,10 @@ func TestMemory_DoesNotGrowWithEpochsThatEndEarly(t *testing.T) {
 	for round := range 60 {
 		ctx, cancel := context.WithCancel(t.Context())
 		epoch, err := l.Epoch(ctx, round, 0)
-		check(t, err)
+		expect.OK(t, err)
 		for range round % 3 {
 			batch, err := epoch.Next(ctx)
-			check(t, err)
+			expect.OK(t, err)
 			batch.Release()
 		}
 		if round%2 == 0 {

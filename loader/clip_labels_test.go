@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -30,14 +31,14 @@ func labelSequence(labels ...ClipLabel) iter.Seq2[ClipLabel, error] {
 func writeLabels(t testing.TB, form ClipLabelsForm, labels ...ClipLabel) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "labels.jsonl")
-	check(t, WriteClipLabels(path, form, labelSequence(labels...)))
+	expect.OK(t, WriteClipLabels(path, form, labelSequence(labels...)))
 	return path
 }
 
 func mustOpenLabels(t testing.TB, path string) *ClipLabels {
 	t.Helper()
 	labels, err := OpenClipLabels(path)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = labels.Close() })
 	return labels
 }
@@ -58,7 +59,7 @@ func streamSet(t testing.TB, frames ...int) *Set {
 	}
 	set, err := StreamClips("stream", mustOpenClips(t, writeClips(t, frames...)),
 		mustOpenLabels(t, writeLabels(t, ClipLabelsForm{CaptionsPerSample: 20}, labels...)), vocabularyOf(t, words...))
-	check(t, err)
+	expect.OK(t, err)
 	return set
 }
 
@@ -165,7 +166,7 @@ func TestStreamClips_RefusesWhatNeedsAllLabels(t *testing.T) {
 
 func TestSubset_OfAStream(t *testing.T) {
 	part, err := Subset(streamSet(t, 1, 3, 2, 1, 4), "part", []int{4, 1})
-	check(t, err)
+	expect.OK(t, err)
 	config := streamConfig()
 	config.Shuffle = false
 	all := mustReadEpoch(t, mustLoader(t, part, config), 0, 0)
@@ -201,7 +202,7 @@ func TestClipLabels_CountsOfWords(t *testing.T) {
 				writeLabels(t, ClipLabelsForm{CaptionsPerSample: c.perBag, Truth: c.label.Truth != nil}, c.label))
 			row := Row{ID: "old", Labels: []int32{7, 8, 9, 10}, Counts: []Mention{{7, 1}, {8, 2}}, Truth: []int32{4},
 				Captions: [][]int32{{5}}, Known: true}
-			check(t, labels.read(0, "a", v, &row))
+			expect.OK(t, labels.read(0, "a", v, &row))
 			if row.ID != "a" || !slices.Equal(row.Labels, c.want.Labels) || !slices.Equal(row.Counts, c.want.Counts) ||
 				!slices.Equal(row.Truth, c.want.Truth) || row.Known != c.want.Known ||
 				!slices.EqualFunc(row.Captions, c.want.Captions, slices.Equal) {
@@ -264,7 +265,7 @@ func TestLoader_LabelsOfAnotherOrderStopTheEpoch(t *testing.T) {
 	labels := writeLabels(t, ClipLabelsForm{}, ClipLabel{Clip: "in/video1.mp4"}, ClipLabel{Clip: "in/video0.mp4"})
 	set, err := StreamClips("s", mustOpenClips(t, writeClips(t, 1, 1)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog"))
-	check(t, err)
+	expect.OK(t, err)
 	config := streamConfig()
 	config.MaxBadSamples = 10
 	if _, err := readEpoch(t, mustLoader(t, set, config), 0, 0); !errors.Is(err, ErrAnnotations) {
@@ -281,7 +282,7 @@ func TestLineTable_EveryLine(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "lines")
 		write(t, path, b.Bytes())
 		lines, err := openLines(path)
-		check(t, err)
+		expect.OK(t, err)
 		defer lines.Close()
 		var buffer []byte
 		for i := n - 1; i >= 0; i-- {
@@ -293,7 +294,7 @@ func TestLineTable_EveryLine(t *testing.T) {
 		if _, err := lines.read(n, &buffer); err == nil {
 			t.Errorf("line %d of %d can be read", n, n)
 		}
-		check(t, os.Truncate(path, 3))
+		expect.OK(t, os.Truncate(path, 3))
 		if _, err := lines.read(n-1, &buffer); err == nil || !strings.Contains(err.Error(), "changed since") {
 			t.Errorf("a file that was cut: %v", err)
 		}

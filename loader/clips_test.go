@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 	"nmn/loader/shard"
 )
@@ -26,7 +27,7 @@ func greyJPEG(t testing.TB, width, height int, grey uint8) []byte {
 		picture.Pix[i] = grey
 	}
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, picture, &jpeg.Options{Quality: 95}))
+	expect.OK(t, jpeg.Encode(&b, picture, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
@@ -38,7 +39,7 @@ func writeClips(t testing.TB, frames ...int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.Config{ShardBytes: 16 << 10})
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for i, n := range frames {
 		record := &shard.Record{Clip: fmt.Sprintf("in/video%d.mp4", i), Width: 32, Height: 16, PictureWidth: 16,
@@ -48,9 +49,9 @@ func writeClips(t testing.TB, frames ...int) (dir string) {
 			record.Frames = append(record.Frames, shard.Frame{Number: f})
 			pictures = append(pictures, greyJPEG(t, 16, 8, greyOf(i, f)))
 		}
-		check(t, w.Add(record, pictures))
+		expect.OK(t, w.Add(record, pictures))
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	return dir
 }
 
@@ -60,7 +61,7 @@ var raggedFrames = []int{3, 1, 5, 2, 4}
 func mustOpenClips(t testing.TB, dir string) *Clips {
 	t.Helper()
 	clips, err := OpenClips(dir)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = clips.Close() })
 	return clips
 }
@@ -69,11 +70,11 @@ func mustOpenClips(t testing.TB, dir string) *Clips {
 func videoSet(t testing.TB, dir string, ids ...string) *Set {
 	t.Helper()
 	table, err := mustOpenClips(t, dir).Table()
-	check(t, err)
+	expect.OK(t, err)
 	set := clipSet(t, &clips{frames: make([]int, len(ids))})
 	set.IDs = ids
 	source, err := table.Source(ids)
-	check(t, err)
+	expect.OK(t, err)
 	set.Source = source
 	return set
 }
@@ -124,7 +125,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 	edit := func(file, from, to string) func(testing.TB, string) {
 		return func(t testing.TB, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, file))
-			check(t, err)
+			expect.OK(t, err)
 			if !bytes.Contains(content, []byte(from)) || len(from) != len(to) {
 				t.Fatalf("%q cannot become %q in %s", from, to, file)
 			}
@@ -137,7 +138,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 		says   []string
 	}{
 		"a shard cut in the middle": {func(t testing.TB, dir string) {
-			check(t, os.Truncate(filepath.Join(dir, "frames-000000.tar"), 1700))
+			expect.OK(t, os.Truncate(filepath.Join(dir, "frames-000000.tar"), 1700))
 		}, []string{"video0", "video1"}, []string{"frames-000000.tar", `"in/video0.mp4"`, "picture 1", "cut short"}},
 		"index and shard disagree": {edit("index.jsonl", `"offset":1536,`, `"offset":2048,`), []string{"video0"},
 			[]string{"frames-000000.tar, byte 2048", `picture 1 of the clip "in/video0.mp4"`, "the index is not of this shard"}},
@@ -185,7 +186,7 @@ func TestClips_DamageCostsTheClipsThatHaveIt(t *testing.T) {
 func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 	dir := writeClips(t, raggedFrames...)
 	table, err := mustOpenClips(t, dir).Table()
-	check(t, err)
+	expect.OK(t, err)
 	if err := table.Has("video2"); err != nil {
 		t.Errorf("video2: %v", err)
 	}
@@ -199,12 +200,12 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 	// A clip of zero frames is no line of an index: the clip is missing, and the line is named.
 	index := filepath.Join(dir, shard.IndexName)
 	content, err := os.ReadFile(index)
-	check(t, err)
+	expect.OK(t, err)
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	at := bytes.Index(lines[2], []byte(`"frames":[`)) // line of video1
 	lines[2] = append(lines[2][:at:at], []byte("\"frames\":[]}\n")...)
 	write(t, index, bytes.Join(lines, nil))
-	check(t, os.Remove(filepath.Join(dir, "index.offsets")))
+	expect.OK(t, os.Remove(filepath.Join(dir, "index.offsets")))
 	clips, err := OpenClips(dir)
 	if err == nil {
 		defer clips.Close()
@@ -223,16 +224,16 @@ func TestClips_TableNamesWhatCannotBeUsed(t *testing.T) {
 func TestClips_TwoOfOneName(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for _, name := range []string{"a/video1.mp4", "b/video1.webm"} {
 		record := &shard.Record{Clip: name, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8, Decoded: 1,
 			Frames: make([]shard.Frame, 1)}
-		check(t, w.Add(record, [][]byte{greyJPEG(t, 16, 8, 1)}))
+		expect.OK(t, w.Add(record, [][]byte{greyJPEG(t, 16, 8, 1)}))
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	table, err := mustOpenClips(t, dir).Table()
-	check(t, err)
+	expect.OK(t, err)
 	if err := table.Has("video1"); !errors.Is(err, ErrSameName) ||
 		!strings.Contains(err.Error(), `"a/video1.mp4" and "b/video1.webm"`) {
 		t.Errorf("error %v, want one that names both", err)
@@ -280,7 +281,7 @@ func BenchmarkClipSource(b *testing.B) {
 	const frames = 64
 	dir := filepath.Join(b.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	check(b, err)
+	expect.OK(b, err)
 	defer w.Close()
 	record := &shard.Record{Clip: "video0.mp4", Width: 340, Height: 256, PictureWidth: 340, PictureHeight: 256,
 		Decoded: frames, Frames: make([]shard.Frame, frames)}
@@ -288,20 +289,20 @@ func BenchmarkClipSource(b *testing.B) {
 	for i := range record.Frames {
 		record.Frames[i].Number = i
 	}
-	check(b, w.Add(record, slices.Repeat([][]byte{file}, frames)))
-	check(b, w.Finish())
+	expect.OK(b, w.Add(record, slices.Repeat([][]byte{file}, frames)))
+	expect.OK(b, w.Finish())
 	source := videoSet(b, dir, "video0").Source
 	var pic picture.Picture
 	b.Run("read=shard", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			check(b, source.Read(b.Context(), 0, i*37%frames, &pic))
+			expect.OK(b, source.Read(b.Context(), 0, i*37%frames, &pic))
 		}
 	})
 	b.Run("read=memory", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			check(b, picture.Decode(file, &pic))
+			expect.OK(b, picture.Decode(file, &pic))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -107,7 +108,7 @@ type frameCopy struct {
 func framesByBag(t *testing.T, set *Set, config Config, epoch int) map[int][]frameCopy {
 	t.Helper()
 	all := map[int][]frameCopy{}
-	check(t, mustLoader(t, set, config).Pass(t.Context(), epoch, func(b *Batch) {
+	expect.OK(t, mustLoader(t, set, config).Pass(t.Context(), epoch, func(b *Batch) {
 		offsets := b.Offsets.Int32s()
 		for n, bag := range b.Index {
 			for i := int(offsets[n]); i < int(offsets[n+1]); i++ {

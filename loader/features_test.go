@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/fault"
 	"nmn/loader/features"
 )
@@ -18,9 +19,9 @@ import (
 func featureTable(t *testing.T, csv string, o features.Options) *features.Table {
 	t.Helper()
 	o.Features = filepath.Join(t.TempDir(), "x.csv")
-	check(t, os.WriteFile(o.Features, []byte(csv), 0o666))
+	expect.OK(t, os.WriteFile(o.Features, []byte(csv), 0o666))
 	table, err := features.Open(t.Context(), o)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { table.Close() })
 	return table
 }
@@ -29,7 +30,7 @@ func featureTable(t *testing.T, csv string, o features.Options) *features.Table 
 func fourRowsSet(t *testing.T) *Set {
 	t.Helper()
 	set, err := FeatureSet("train", featureTable(t, fourRows, features.Options{LabelColumns: []string{"cat", "dog"}}), nil)
-	check(t, err)
+	expect.OK(t, err)
 	return set
 }
 
@@ -47,7 +48,7 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 		t.Errorf("word %+v, labels %v", w, set.Labels)
 	}
 	part, err := Subset(set, "part", []int{0, 1, 2})
-	check(t, err)
+	expect.OK(t, err)
 	standard, moments, err := Measure(t.Context(), part)
 	if err != nil || moments.Constant != 1 || !slices.Equal(standard.Mean, []float32{3, 5}) || standard.Scale[1] != 0 {
 		t.Fatalf("%+v, %+v, %v", standard, moments, err)
@@ -56,7 +57,7 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 	config := vectorConfig()
 	config.Standard = standard
 	var got, labels []float32
-	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
+	expect.OK(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
 		if batch.Pixels != nil || !slices.Equal(batch.Vectors.Shape(), []int{batch.T, 2}) || batch.T != batch.N {
 			t.Errorf("pixels %v, vectors %v for %d frames of %d bags", batch.Pixels, batch.Vectors.Shape(), batch.T, batch.N)
 		}
@@ -71,12 +72,12 @@ func TestFeatureSet_BatchesOfVectors(t *testing.T) {
 func TestFeatureSet_MissingValuesBecomeTheMean(t *testing.T) {
 	table := featureTable(t, "v,cat\n1,0\n?,1\n3,0\n", features.Options{LabelColumns: []string{"cat"}, Missing: true})
 	set, err := FeatureSet("train", table, nil)
-	check(t, err)
+	expect.OK(t, err)
 	standard, _, err := Measure(t.Context(), set)
-	check(t, err)
+	expect.OK(t, err)
 	config := vectorConfig()
 	config.BatchSize, config.Standard = 3, standard
-	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
+	expect.OK(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
 		if !slices.Equal(batch.Vectors.Float32s(), []float32{-1, 0, 1}) || !slices.Equal(batch.IDs, []string{"1", "2", "3"}) {
 			t.Errorf("%v, %v", batch.Vectors, batch.IDs)
 		}
@@ -95,7 +96,7 @@ func TestFeatureSet_BrokenRowsAreBadSamples(t *testing.T) {
 		t.Error(err)
 	}
 	config.MaxBadSamples = 1
-	check(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
+	expect.OK(t, mustLoader(t, set, config).Pass(t.Context(), 0, func(batch *Batch) {
 		if batch.N != 3 || !slices.Equal(batch.Vectors.Float32s(), []float32{1, 5, 5, 5, 7, 6}) {
 			t.Errorf("%v", batch.Vectors)
 		}
@@ -140,13 +141,13 @@ func TestNew_RefusesAStandardThatDoesNotFit(t *testing.T) {
 func TestFeatureSet_WeightsOfBags(t *testing.T) {
 	set := fourRowsSet(t)
 	before, err := set.Census(t.Context())
-	check(t, err)
+	expect.OK(t, err)
 	weighted := *set
 	weighted.Weights = []float32{.5, 2, 0, 1}
 	part, err := Subset(&weighted, "part", []int{3, 1, 0})
-	check(t, err)
+	expect.OK(t, err)
 	var got []float32
-	check(t, mustLoader(t, part, vectorConfig()).Pass(t.Context(), 0, func(batch *Batch) {
+	expect.OK(t, mustLoader(t, part, vectorConfig()).Pass(t.Context(), 0, func(batch *Batch) {
 		got = append(got, batch.Weights.Float32s()...)
 	}))
 	if !slices.Equal(got, []float32{1, 2, .5}) {

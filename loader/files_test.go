@@ -14,13 +14,14 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
 func newTestSource(t *testing.T, root string, files ...string) *FileSource {
 	t.Helper()
 	source, err := NewFileSource(root, files)
-	check(t, err)
+	expect.OK(t, err)
 	return source
 }
 
@@ -29,9 +30,9 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 	root := filepath.Join(folder, "root")
 	write := func(name string, data []byte) {
 		t.Helper()
-		check(t, os.WriteFile(filepath.Join(folder, name), data, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(folder, name), data, 0o644))
 	}
-	check(t, os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755))
+	expect.OK(t, os.MkdirAll(filepath.Join(root, "directory.jpg"), 0o755))
 	whole := greyJPEG(t, 40, 30, 9)
 	write("root/good.jpg", whole)
 	write("root/cut.jpg", whole[:len(whole)/2])
@@ -62,8 +63,8 @@ func TestFileSource_BadFilesAreNamed(t *testing.T) {
 func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 	folder := t.TempDir()
 	root, outside := filepath.Join(folder, "root"), filepath.Join(folder, "outside.jpg")
-	check(t, os.Mkdir(root, 0o755))
-	check(t, os.WriteFile(outside, greyJPEG(t, 40, 30, 9), 0o644))
+	expect.OK(t, os.Mkdir(root, 0o755))
+	expect.OK(t, os.WriteFile(outside, greyJPEG(t, 40, 30, 9), 0o644))
 	if err := os.Symlink("../outside.jpg", filepath.Join(root, "link.jpg")); err != nil {
 		t.Skip(err)
 	}
@@ -83,12 +84,12 @@ func TestFileSource_ReadsFilesWhereverTheyLie(t *testing.T) {
 
 func TestFileSource_Limits(t *testing.T) {
 	root := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
 	source := newTestSource(t, root, "a.jpg")
 	if err := source.Read(t.Context(), 0, 0, &picture.Picture{MaxPixels: 399}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("400 pixels at a limit of 399: %v", err)
 	}
-	check(t, os.Truncate(filepath.Join(root, "a.jpg"), picture.MaxFileBytes+1))
+	expect.OK(t, os.Truncate(filepath.Join(root, "a.jpg"), picture.MaxFileBytes+1))
 	if err := source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a file that is too large: %v", err)
 	}
@@ -110,9 +111,9 @@ func TestOpenText_ReadsUTF16(t *testing.T) {
 		}
 		for _, cut := range []int{0, 1} {
 			path := filepath.Join(t.TempDir(), "table.csv")
-			check(t, os.WriteFile(path, content[:len(content)-cut], 0o666))
+			expect.OK(t, os.WriteFile(path, content[:len(content)-cut], 0o666))
 			text, mark, err := OpenMarkedText(t.Context(), path)
-			check(t, err)
+			expect.OK(t, err)
 			got, err := io.ReadAll(text)
 			if cut == 0 && (string(got) != want || err != nil || mark != byteOrderMark) {
 				t.Errorf("%v: %q, mark %q, %v", order, got, mark, err)
@@ -130,10 +131,10 @@ func TestReadEncoded_GivesTheBytesOfAFile(t *testing.T) {
 	files := map[string][]byte{"a.jpg": greyJPEG(t, 8, 8, 10), "b.jpg": greyJPEG(t, 8, 8, 200),
 		"c.jpg": []byte("no picture")}
 	for name, content := range files {
-		check(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
 	}
 	source, err := NewFileSource(dir, []string{"a.jpg", "b.jpg", "c.jpg", "missing.jpg"})
-	check(t, err)
+	expect.OK(t, err)
 	chosen := placedSource{source, chosenBags{2, 1}}
 	for _, c := range []struct {
 		source Source
@@ -203,8 +204,8 @@ func TestAlikeFiles_InTheOtherNormalForm(t *testing.T) {
 	for _, file := range []string{"Caf" + decomposed + "/" + composed + ".jpg", "Caf" + decomposed + "/x.mp4", "b/Th" +
 		decomposed + ".png", "b/th" + composed + ".PNG", "a/A.jpg"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
-		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		check(t, os.WriteFile(path, nil, 0o644))
+		expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.OK(t, os.WriteFile(path, nil, 0o644))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "Caf"+composed)); err == nil {
 		t.Skip("the file system compares names in one normal form")
@@ -248,8 +249,8 @@ func TestAlikeFiles_RepeatTheFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data", "pics")
 	for _, file := range []string{"1.png", "1.PNG", "pics/2.png", "Sub/3.png"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
-		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		check(t, os.WriteFile(path, nil, 0o644))
+		expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.OK(t, os.WriteFile(path, nil, 0o644))
 	}
 	alike := NewAlikeFiles(dir)
 	for path, want := range map[string]string{"pics/1.png": "1.png", "data/pics/1.png": "1.png", "pics/1.PNG": "1.PNG",

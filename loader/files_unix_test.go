@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"nmn/loader/picture"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
+	"nmn/loader/picture"
 )
 
 // Opening a named pipe waits for a writer: it must be refused before.
@@ -30,7 +32,7 @@ func TestFileSource_NoPermission(t *testing.T) {
 		t.Skip("the superuser may read everything")
 	}
 	root := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 8, 8, 9), 0o000))
+	expect.OK(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 8, 8, 9), 0o000))
 	err := newTestSource(t, root, "a.jpg").Read(context.Background(), 0, 0, new(picture.Picture))
 	if !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v, want ErrCorrupt and its cause", err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // ragged is a stream of clips of different numbers of frames; bag 0 has no caption.
@@ -12,7 +14,7 @@ func ragged(t testing.TB) *Set { return streamSet(t, 1, 3, 2, 1, 4, 1, 2, 5) }
 func mustHold(t testing.TB, s *Set) *Set {
 	t.Helper()
 	held, err := Hold(t.Context(), s)
-	check(t, err)
+	expect.OK(t, err)
 	if held.Rows != nil || held.Labels == nil || len(held.IDs) != s.Len() {
 		t.Fatalf("the labels are not in memory: %+v", held)
 	}
@@ -22,7 +24,7 @@ func mustHold(t testing.TB, s *Set) *Set {
 func mustCensus(t testing.TB, s *Set) *Census {
 	t.Helper()
 	census, err := s.Census(t.Context())
-	check(t, err)
+	expect.OK(t, err)
 	return census
 }
 
@@ -79,9 +81,9 @@ func TestFrames_OfAStreamAreThoseInMemory(t *testing.T) {
 	set := ragged(t)
 	held := mustHold(t, set)
 	streamed, index, err := Frames(t.Context(), set)
-	check(t, err)
+	expect.OK(t, err)
 	inMemory, _, err := Frames(t.Context(), held)
-	check(t, err)
+	expect.OK(t, err)
 	if index.Frames() != 19 || streamed.Len() != 19 {
 		t.Errorf("%d frames, want 19", index.Frames())
 	}
@@ -93,7 +95,7 @@ func TestHold_CountsWithoutCaptions(t *testing.T) {
 		ClipLabel{Clip: "in/video0.mp4", Counts: map[string]int{"dog": 2}}, ClipLabel{Clip: "in/video1.mp4"})
 	set, err := StreamClips("counts", mustOpenClips(t, writeClips(t, 1, 1)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog"))
-	check(t, err)
+	expect.OK(t, err)
 	held := mustHold(t, set)
 	if held.Captions != nil || held.Counts.Uint8s()[0] != 2 {
 		t.Errorf("captions %v, counts %v", held.Captions, held.Counts)
@@ -105,7 +107,7 @@ func TestClipLabels_TruthIsHeld(t *testing.T) {
 		ClipLabel{Clip: "in/video1.mp4", Truth: []string{"cat"}})
 	set, err := StreamClips("truth", mustOpenClips(t, writeClips(t, 1, 2)), mustOpenLabels(t, labels),
 		vocabularyOf(t, "dog", "cat"))
-	check(t, err)
+	expect.OK(t, err)
 	held := mustHold(t, set)
 	if !reflect.DeepEqual(held.Truth.Uint8s(), []uint8{0, 0, 0, 1}) ||
 		!reflect.DeepEqual(held.Labels.Uint8s(), []uint8{1, 0, 0, 0}) || held.Counts != nil {

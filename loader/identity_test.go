@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -15,13 +16,13 @@ func TestIdentity_IsAnotherOneWhereAFileHasChanged(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"a.png", "b.png", "gone.png"}
 	for _, name := range names[:2] {
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666))
 	}
 	source, err := NewFileSource(dir, names)
-	check(t, err)
+	expect.OK(t, err)
 	of := func(bag int) string {
 		identity, err := Identity(t.Context(), placedSource{source, chosenBags{1, 0}}, bag, 0)
-		check(t, err)
+		expect.OK(t, err)
 		return identity
 	}
 	a, b := of(1), of(0)
@@ -29,7 +30,7 @@ func TestIdentity_IsAnotherOneWhereAFileHasChanged(t *testing.T) {
 		t.Errorf("%q, %q, %q, %v: want two, the first one twice", a, b, own, err)
 	}
 	later := time.Now().Add(time.Hour)
-	check(t, os.Chtimes(filepath.Join(dir, "a.png"), later, later))
+	expect.OK(t, os.Chtimes(filepath.Join(dir, "a.png"), later, later))
 	if FileOf(of(1)) != FileOf(a) || FileOf(a) == FileOf(b) || FileOf("stored\x001") != "" {
 		t.Errorf("the files %q, %q, %q", FileOf(of(1)), FileOf(a), FileOf(b))
 	}
@@ -59,11 +60,11 @@ func TestIdentity_OfPaintedFramesIsThatOfTheirPixels(t *testing.T) {
 	set := &Set{Name: "c", IDs: []string{"a", "b"}, Vocabulary: vocabularyOf(t, "w"), Labels: Matrix([]uint8{1, 0}, 1),
 		Source: colours{}}
 	frames, _, err := Frames(t.Context(), set)
-	check(t, err)
+	expect.OK(t, err)
 	seen := map[string]bool{}
 	for bag := range 4 {
 		a, err := Identity(t.Context(), frames.Source, bag, 0)
-		check(t, err)
+		expect.OK(t, err)
 		b, err := Identity(t.Context(), set.Source, bag/2, bag%2)
 		if err != nil || a != b || seen[a] {
 			t.Errorf("frame %d: %q and %q, %v", bag, a, b, err)
@@ -103,7 +104,7 @@ func TestLoader_PreparesPicturesForAPretrainedNet(t *testing.T) {
 	} {
 		p, c := picture.DINOv2Preprocessing(), DefaultConfig()
 		c.Preprocessing, c.Size, c.Flip = &p, p.Crop, false
-		check(t, c.Validate())
+		expect.OK(t, c.Validate())
 		if change(&c); c.Validate() == nil {
 			t.Errorf("%s is accepted", name)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -19,7 +20,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 		list[i] = text.Word{Text: w, POS: text.NN}
 	}
 	v, err := text.NewVocabulary(list)
-	check(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -35,14 +36,14 @@ func captionSet(t testing.TB, n, perBag int) *Set {
 		}
 	}
 	s, err := NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...))
-	check(t, err)
+	expect.OK(t, err)
 	return s
 }
 
 func TestNewCaptionSet_LabelsAreWordsOfAnyCaption(t *testing.T) {
 	captions := [][]string{{"A dog's Dog.", "the red-dog", "dogs run"}, {"", "Red dog"}, {}}
 	s, err := NewCaptionSet("s", []string{"1", "2", "3"}, captions, 3, vocabularyOf(t, "red", "dog", "run", "'s"))
-	check(t, err)
+	expect.OK(t, err)
 	if got, want := s.Labels.Uint8s(), []uint8{0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("labels %v, want %v", got, want)
 	}
@@ -60,7 +61,7 @@ func TestNewCaptionSet_LabelsAreWordsOfAnyCaption(t *testing.T) {
 func TestNewCaptionSet_CountsCaptionsNotOccurrences(t *testing.T) {
 	s, err := NewCaptionSet("s", []string{"1"}, [][]string{{"dog dog dog", "dog", "cat"}}, 5,
 		vocabularyOf(t, "dog", "cat"))
-	check(t, err)
+	expect.OK(t, err)
 	if got := s.Counts.Uint8s(); got[0] != 2 || got[1] != 1 {
 		t.Errorf("counts %v, want [2 1]", got)
 	}
@@ -95,8 +96,8 @@ func TestNewCaptionSet_RefusesBadInput(t *testing.T) {
 
 func write(t testing.TB, path string, b []byte) {
 	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, b, 0o644))
+	expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	expect.OK(t, os.WriteFile(path, b, 0o644))
 }
 
 var animals = strings.Fields("ant bear cat dog eel fox goat hen ibis jay kite lynx mole newt owl pig quail rat seal " +

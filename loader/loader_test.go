@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/internal/memory"
 	"nmn/internal/rng"
 	"nmn/loader/picture"
@@ -64,7 +65,7 @@ func clipSet(t testing.TB, source *clips) *Set {
 	t.Helper()
 	const k = 3
 	vocabulary, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}})
-	check(t, err)
+	expect.OK(t, err)
 	n := len(source.frames)
 	labels := make([]uint8, n*k)
 	set := &Set{Name: "clips", Vocabulary: vocabulary, Source: source}
@@ -87,7 +88,7 @@ func clipConfig() Config {
 func mustLoader(t testing.TB, set *Set, config Config) *Loader {
 	t.Helper()
 	l, err := New(set, config)
-	check(t, err)
+	expect.OK(t, err)
 	return l
 }
 
@@ -126,7 +127,7 @@ func copyBatch(b *Batch) batchCopy {
 func readEpoch(t testing.TB, l *Loader, epoch, start int) ([]batchCopy, error) {
 	t.Helper()
 	e, err := l.Epoch(context.Background(), epoch, start)
-	check(t, err)
+	expect.OK(t, err)
 	defer e.Close()
 	var all []batchCopy
 	for {
@@ -145,7 +146,7 @@ func readEpoch(t testing.TB, l *Loader, epoch, start int) ([]batchCopy, error) {
 func mustReadEpoch(t testing.TB, l *Loader, epoch, start int) []batchCopy {
 	t.Helper()
 	all, err := readEpoch(t, l, epoch, start)
-	check(t, err)
+	expect.OK(t, err)
 	return all
 }
 
@@ -406,7 +407,7 @@ func TestLoader_CancellationReachesEveryWorker(t *testing.T) {
 		inner, cancelNext := context.WithCancel(context.Background())
 		source.reading.Store(0) // before the workers of the epoch begin
 		e, err := l.Epoch(outer, 0, 0)
-		check(t, err)
+		expect.OK(t, err)
 		go func() {
 			for source.reading.Load() < 3 {
 				time.Sleep(time.Millisecond)
@@ -432,7 +433,7 @@ func TestLoader_CloseAndAbandonLeaveNothingRunning(t *testing.T) {
 	before := runtime.NumGoroutine()
 	l := mustLoader(t, clipSet(t, raggedClips()), clipConfig())
 	e, err := l.Epoch(context.Background(), 0, 0)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := e.Next(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +455,7 @@ func TestLoader_BatchesThatAreKeptStayWhole(t *testing.T) {
 	config.Prefetch = 1
 	l := mustLoader(t, clipSet(t, raggedClips()), config)
 	e, err := l.Epoch(context.Background(), 0, 0)
-	check(t, err)
+	expect.OK(t, err)
 	defer e.Close()
 	var kept []*Batch
 	var copies []batchCopy
@@ -463,7 +464,7 @@ func TestLoader_BatchesThatAreKeptStayWhole(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		check(t, err)
+		expect.OK(t, err)
 		kept, copies = append(kept, b), append(copies, copyBatch(b))
 	}
 	for i, b := range kept {
@@ -563,7 +564,7 @@ func TestLoader_RefusesBadConfigAndSet(t *testing.T) {
 
 func TestLoader_AppliesItsPixelLimitToFiles(t *testing.T) {
 	root := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(root, "a.jpg"), greyJPEG(t, 20, 20, 9), 0o644))
 	set := clipSet(t, &clips{frames: []int{1}})
 	set.Source = newTestSource(t, root, "a.jpg")
 	config := clipConfig()
@@ -596,18 +597,18 @@ func allocatesNothing(t *testing.T, config Config) {
 	l := mustLoader(t, set, config)
 	mustReadEpoch(t, l, 1, 0)
 	e, err := l.Epoch(context.Background(), 0, 0)
-	check(t, err)
+	expect.OK(t, err)
 	defer e.Close()
 	next := func() {
 		b, err := e.Next(context.Background())
-		check(t, err)
+		expect.OK(t, err)
 		b.Release()
 	}
 	// Make more batches than can ever be on the way, then let each get its tensors.
 	var held []*Batch
 	for range config.Prefetch + 2 {
 		b, err := e.Next(context.Background())
-		check(t, err)
+		expect.OK(t, err)
 		held = append(held, b)
 	}
 	for _, b := range held {
@@ -631,13 +632,5 @@ func TestLoader_BatchesAreHeldAgainstTheFreeMemory(t *testing.T) {
 	_, err := New(clipSet(t, raggedClips()), config)
 	if !errors.Is(err, memory.ErrFull) || !strings.Contains(err.Error(), "1026 batches need") {
 		t.Error(err)
-	}
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 	"nmn/loader/picture"
 )
@@ -27,12 +28,12 @@ func photographs(t testing.TB) (folder string, list []photograph) {
 	}
 	folder = filepath.Join(data, "coco-images")
 	file, err := os.Open(filepath.Join(folder, "images.tsv"))
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	reader := csv.NewReader(file)
 	reader.Comma, reader.LazyQuotes = '\t', true
 	rows, err := reader.ReadAll()
-	check(t, err)
+	expect.OK(t, err)
 	for _, row := range rows[1:] {
 		if _, err := os.Stat(filepath.Join(folder, row[1])); err != nil {
 			continue // the table lists more than there are
@@ -76,7 +77,7 @@ func BenchmarkPhotographs(b *testing.B) {
 		names[i] = p.file
 	}
 	source, err := NewFileSource(folder, names)
-	check(b, err)
+	expect.OK(b, err)
 	levels := simd.Levels()
 	for name, c := range map[string]struct {
 		size int
@@ -88,7 +89,7 @@ func BenchmarkPhotographs(b *testing.B) {
 			canvas := make([]uint8, c.size*c.size*3)
 			i := 0
 			for b.Loop() {
-				check(b, source.Read(context.Background(), i%len(names), 0, &pic))
+				expect.OK(b, source.Read(context.Background(), i%len(names), 0, &pic))
 				if c.size > 0 {
 					if _, _, err := resizer.Place(canvas, c.size, &pic, c.fit); err != nil {
 						b.Fatal(err)

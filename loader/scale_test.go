@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/loader/shard"
 	"nmn/text"
 )
@@ -41,7 +42,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 	var first int
 	for i, field := range strings.Split(sizes, ",") {
 		n, err := strconv.Atoi(field)
-		check(t, err)
+		expect.OK(t, err)
 		dir := t.TempDir()
 		writeScale(t, dir, n)
 		peak, summary := scaleChild(t, dir)
@@ -53,7 +54,7 @@ func TestScale_MemoryDoesNotGrow(t *testing.T) {
 		if grown := peak - first; grown > 16<<10 {
 			t.Errorf("%d clips take %d kB more than the first number", n, grown)
 		}
-		check(t, os.RemoveAll(dir))
+		expect.OK(t, os.RemoveAll(dir))
 	}
 }
 
@@ -89,7 +90,7 @@ func TestScale_Child(t *testing.T) {
 	began := time.Now()
 	clips, labels := mustOpenClips(t, dir), mustOpenLabels(t, filepath.Join(dir, "labels.jsonl"))
 	set, err := StreamClips("scale", clips, labels, scaleVocabulary(t))
-	check(t, err)
+	expect.OK(t, err)
 	config := DefaultConfig()
 	config.Size, config.Block, config.Window = 32, 256, 16
 	l := mustLoader(t, set, config)
@@ -99,13 +100,13 @@ func TestScale_Child(t *testing.T) {
 	read := 0
 	for epoch := 0; read < scaleBatches; epoch++ {
 		e, err := l.Epoch(context.Background(), epoch, l.Batches()/2)
-		check(t, err)
+		expect.OK(t, err)
 		for read < scaleBatches {
 			b, err := e.Next(context.Background())
 			if err == io.EOF {
 				break
 			}
-			check(t, err)
+			expect.OK(t, err)
 			if read == 0 {
 				toFirst = time.Since(began)
 			}
@@ -126,7 +127,7 @@ func TestScale_Child(t *testing.T) {
 func peakMemory(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	check(t, err)
+	expect.OK(t, err)
 	_, rest, ok := strings.Cut(string(status), "VmHWM:")
 	var kilobytes int
 	if _, err := fmt.Sscan(rest, &kilobytes); !ok || err != nil {
@@ -152,7 +153,7 @@ func scaleClip(i int) string { return fmt.Sprintf("clip-%0100d", i) }
 func writeScale(t *testing.T, dir string, n int) {
 	t.Helper()
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	const shared = 4
 	var records []shard.Record
@@ -164,7 +165,7 @@ func writeScale(t *testing.T, dir string, n int) {
 		}
 		records = append(records, r)
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	writeScaleIndex(t, dir, n, records)
 	err = WriteClipLabels(filepath.Join(dir, "labels.jsonl"), ClipLabelsForm{CaptionsPerSample: 20},
 		func(yield func(ClipLabel, error) bool) {
@@ -178,17 +179,17 @@ func writeScale(t *testing.T, dir string, n int) {
 				}
 			}
 		})
-	check(t, err)
+	expect.OK(t, err)
 }
 
 // writeScaleIndex overwrites the index of the shard and its file of offsets.
 func writeScaleIndex(t *testing.T, dir string, n int, records []shard.Record) {
 	t.Helper()
 	index, err := os.ReadFile(filepath.Join(dir, shard.IndexName))
-	check(t, err)
+	expect.OK(t, err)
 	head, _, _ := strings.Cut(string(index), "\n")
 	file, err := os.Create(filepath.Join(dir, shard.IndexName))
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	var offsets []byte
 	out, size := bufio.NewWriter(file), int64(0)
@@ -203,13 +204,13 @@ func writeScaleIndex(t *testing.T, dir string, n int, records []shard.Record) {
 		r := records[i%len(records)]
 		r.Clip, r.Key = scaleClip(i), scaleClip(i)
 		line, err := json.Marshal(r)
-		check(t, err)
+		expect.OK(t, err)
 		offsets = binary.LittleEndian.AppendUint64(offsets, uint64(size))
 		put(line)
 	}
-	check(t, out.Flush())
+	expect.OK(t, out.Flush())
 	magic, err := os.ReadFile(filepath.Join(dir, "index.offsets"))
-	check(t, err)
+	expect.OK(t, err)
 	start := binary.LittleEndian.AppendUint64(magic[:8:8], uint64(size))
 	write(t, filepath.Join(dir, "index.offsets"), append(start, offsets...))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -30,7 +31,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 	s.Source = numberedSource{}
 	indices := []int{4, 0, 3}
 	part, err := Subset(s, "part", indices)
-	check(t, err)
+	expect.OK(t, err)
 	if part.Name != "part" || part.Vocabulary != s.Vocabulary || part.CaptionsPerSample != 5 || part.Len() != 3 {
 		t.Errorf("subset %+v", part)
 	}
@@ -68,7 +69,7 @@ func TestSubset_CarriesEverythingAlong(t *testing.T) {
 
 func TestSubset_HasNothingThatTheSetLacks(t *testing.T) {
 	part, err := Subset(&Set{Name: "s", IDs: []string{"a"}, Source: numberedSource{}}, "p", []int{0})
-	check(t, err)
+	expect.OK(t, err)
 	if part.Truth != nil || part.Captions != nil || part.Counts != nil {
 		t.Error("a subset has what the set lacks")
 	}
@@ -87,7 +88,7 @@ func TestSubset_RefusesBadIndices(t *testing.T) {
 func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 	s := captionSet(t, 101, 2)
 	a, b, err := SplitHalves(s, 1)
-	check(t, err)
+	expect.OK(t, err)
 	if a.Len() != 51 || b.Len() != 50 {
 		t.Fatalf("halves of %d and %d bags", a.Len(), b.Len())
 	}
@@ -100,9 +101,9 @@ func TestSplitHalves_DependsOnIDsAndSeedAlone(t *testing.T) {
 		backwards[i] = s.Len() - 1 - i
 	}
 	r, err := Subset(s, "backwards", backwards)
-	check(t, err)
+	expect.OK(t, err)
 	reversed, _, err := SplitHalves(r, 1)
-	check(t, err)
+	expect.OK(t, err)
 	slices.Reverse(reversed.IDs)
 	if !slices.Equal(a.IDs, reversed.IDs) {
 		t.Error("another order of the set gives other halves, or the order of the set is lost")
@@ -123,9 +124,9 @@ func TestSplitHalves_KnownAnswer(t *testing.T) {
 		ids[i] = fmt.Sprint(i)
 	}
 	s, err := NewCaptionSet("ten", ids, captions, 5, vocabularyOf(t, "dog"))
-	check(t, err)
+	expect.OK(t, err)
 	a, _, err := SplitHalves(s, 0)
-	check(t, err)
+	expect.OK(t, err)
 	if got, want := strings.Join(a.IDs, ""), "12369"; got != want {
 		t.Errorf("first half %s, want %s", got, want)
 	}
@@ -134,7 +135,7 @@ func TestSplitHalves_KnownAnswer(t *testing.T) {
 func TestSplitByIDs(t *testing.T) {
 	s := captionSet(t, 5, 2)
 	parts, err := SplitByIDs(s, []string{"bage", "baga"}, []string{"bagc"})
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(parts[0].IDs, []string{"bage", "baga"}) || !slices.Equal(parts[1].IDs, []string{"bagc"}) {
 		t.Errorf("parts %v and %v", parts[0].IDs, parts[1].IDs)
 	}
@@ -184,7 +185,7 @@ func FuzzParseIDs(f *testing.F) {
 func TestWriteIDs_ReadsBackOrIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.txt")
 	want := []string{"b/1.jpg", "a 2.jpg", "3"}
-	check(t, WriteIDs(path, want))
+	expect.OK(t, WriteIDs(path, want))
 	if got, err := ReadIDs(t.Context(), path); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -205,7 +206,7 @@ func TestFrames_EveryFrameIsABagWithTheLabelsOfItsVideo(t *testing.T) {
 	source := raggedClips()
 	videos := clipSet(t, source)
 	frames, index, err := Frames(t.Context(), videos)
-	check(t, err)
+	expect.OK(t, err)
 	config := clipConfig()
 	config.Shuffle, config.Flip = false, false
 	seen := 0
@@ -239,7 +240,7 @@ func TestFrames_OneBrokenFrameCostsNoOther(t *testing.T) {
 	source := raggedClips()
 	source.broken = map[[2]int]error{{1, 1}: fmt.Errorf("torn: %w", ErrCorrupt)}
 	frames, index, err := Frames(t.Context(), clipSet(t, source))
-	check(t, err)
+	expect.OK(t, err)
 	config := clipConfig()
 	config.Shuffle, config.MaxBadSamples = false, 1
 	var read []int
@@ -258,7 +259,7 @@ func TestFrames_BagsWithoutFrames(t *testing.T) {
 		t.Errorf("error %v, want one that names clip-4", err)
 	}
 	frames, _, err := Frames(t.Context(), clipSet(t, raggedClips()))
-	check(t, err)
+	expect.OK(t, err)
 	for _, place := range [][2]int{{-1, 0}, {24, 0}, {3, 1}} {
 		if err := frames.Source.Read(context.Background(), place[0], place[1], &picture.Picture{}); err == nil {
 			t.Errorf("frame %d of bag %d can be read", place[1], place[0])

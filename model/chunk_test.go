@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
@@ -27,7 +28,7 @@ func fillClips(t testing.TB, n *Net) *Plan {
 
 func inChunks(t testing.TB, n *Net, frames int) *Plan {
 	t.Helper()
-	check(t, n.ChunkFrames(frames))
+	expect.OK(t, n.ChunkFrames(frames))
 	return fillClips(t, n)
 }
 
@@ -86,7 +87,7 @@ func TestChunks_ForwardIsThatOfTheWholeBatch(t *testing.T) {
 	var want [][]float32
 	for _, chunk := range []int{0, 3, 0} {
 		p := inChunks(t, n, chunk)
-		check(t, n.Forward(p, true))
+		expect.OK(t, n.Forward(p, true))
 		for i, result := range []*tensor.Tensor{p.Prob, p.Observed, p.BagLogit, p.Posterior, p.Loss} {
 			got := values(t, n, result)
 			if chunk == 0 && len(want) < 5 {
@@ -117,7 +118,7 @@ func TestChunks_TakeLessMemory(t *testing.T) {
 func TestChunks_SayWhatTheyCannot(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureDependent))
 	p := inChunks(t, n, 4)
-	refused(t, errOf(n.Extract(nil, p, Pool5)), "", kernels.ErrUnsupported)
+	expect.Refusal(t, expect.ErrorOf(n.Extract(nil, p, Pool5)), "", kernels.ErrUnsupported)
 	if err := n.ChunkFrames(-1); err == nil {
 		t.Error("chunks of -1 frames are accepted")
 	}
@@ -163,7 +164,7 @@ func TestPlan_TellsWhichChunksWouldFit(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	backend.free = room
-	check(t, n.ChunkFrames(7))
+	expect.OK(t, n.ChunkFrames(7))
 	if p, err := n.Plan(26, 1, true); err != nil || len(p.chunks) != 4 {
 		t.Errorf("chunks of 7 frames: %v", err)
 	}

@@ -4,13 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
 func TestExclusive_NeedsWhatItCanHave(t *testing.T) {
 	good := Scenes(3, false)
 	good.Exclusive = true
-	check(t, good.Validate())
+	expect.OK(t, good.Validate())
 	for name, change := range map[string]func(*Config){
 		"one class": func(c *Config) { c.Classes = 1 },
 		"mil":       func(c *Config) { *c = Scenes(3, true); c.Exclusive = true },
@@ -46,7 +47,7 @@ func TestExclusive_HoldsItsTransition(t *testing.T) {
 			continue
 		}
 		got, err := net.Transition()
-		check(t, err)
+		expect.OK(t, err)
 		for i, q := range got {
 			if q <= 0 || math.Abs(float64(q-test.want[i])) > 1e-5 {
 				t.Errorf("T is %v, want %v", got, test.want)

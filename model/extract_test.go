@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
 	"nmn/tools/ref"
@@ -13,13 +14,13 @@ import (
 func extracted(t *testing.T, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.config.LayerWidth(l)
-	check(t, err)
+	expect.OK(t, err)
 	arena := tensor.NewArena(n.backend)
 	defer arena.Close()
 	room, err := arena.Alloc(tensor.Float32, p.Bags, width)
-	check(t, err)
+	expect.OK(t, err)
 	rows, err := n.Extract(room, p, l)
-	check(t, err)
+	expect.OK(t, err)
 	got := values(t, n, rows)
 	if len(got) != p.Bags*width {
 		t.Fatalf("%s: %d values for %d bags of %d", l, len(got), p.Bags, width)
@@ -54,7 +55,7 @@ func TestExtract_IsTheMeanOfTheLayerWhateverTheNoiseModelPools(t *testing.T) {
 		n, p := tiny(t, params, params.Input("x"), params.Input("z"), func(c *Config) {
 			c.Noise, c.NoisePool = noise, "max"
 		})
-		check(t, n.Forward(p, false))
+		expect.OK(t, n.Forward(p, false))
 		f.Expected("g").Check(t, extracted(t, n, p, Pool5))
 		f.Expected("p").Check(t, extracted(t, n, p, Probabilities))
 		offsets := make([]int, p.Bags+1)
@@ -72,13 +73,13 @@ func TestExtract_JoinsTheFramesOfABag(t *testing.T) {
 	p := plan(t, n, whole.Frames, 1)
 	conform.Put(t, n.backend, p.X, x.NHWC().Float32s())
 	put(t, n, p.Offsets, []int32{0, int32(p.Frames)})
-	check(t, n.Forward(p, false))
+	expect.OK(t, n.Forward(p, false))
 	offsets := []int{0, p.Frames}
 	checkNear(t, "pool5", extracted(t, n, p, Pool5), plainMean(t, n, p.Features, offsets))
 	checkNear(t, "fc7", extracted(t, n, p, FC7), plainMean(t, n, p.chunks[0].hidden[1].y, offsets))
 }
 
 func TestExtract_RefusesNetsOnFeaturesAndUnknownLayers(t *testing.T) {
-	refused(t, errOf(MLP(8, 3, []int{4}).LayerWidth(FC7)), "8 features")
-	refused(t, errOf(Scenes(3, false).LayerWidth("pool9")), "pool9")
+	expect.Refusal(t, expect.ErrorOf(MLP(8, 3, []int{4}).LayerWidth(FC7)), "8 features")
+	expect.Refusal(t, expect.ErrorOf(Scenes(3, false).LayerWidth("pool9")), "pool9")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
@@ -42,7 +43,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture, x, z 
 			}
 			t.Fatalf("the net has no %s", name)
 		}
-		check(t, n.SetValues(p, params.Parameter("inputs.params", name).Float32s()))
+		expect.OK(t, n.SetValues(p, params.Parameter("inputs.params", name).Float32s()))
 	}
 	bags := x.Shape[0]
 	p := plan(t, n, bags, bags)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
@@ -22,13 +23,13 @@ func weightsOf(t testing.TB, path string) map[string]safetensors.Tensor {
 	f, all := openTensors(t, path), map[string]safetensors.Tensor{}
 	for _, name := range f.Names() {
 		dtype, shape, err := f.Info(name)
-		check(t, err)
+		expect.OK(t, err)
 		if dtype == safetensors.I64 { // num_batches_tracked, whose values are not read
 			all[name] = safetensors.Tensor{Name: name, Shape: []int{1}, Data: []float32{0}}
 			continue
 		}
 		values, _, err := f.Float32(name)
-		check(t, err)
+		expect.OK(t, err)
 		all[name] = safetensors.Tensor{Name: name, Shape: shape, Data: values}
 	}
 	return all
@@ -49,7 +50,7 @@ func TestFold_IsTheEquation(t *testing.T) {
 	own := []float32{1, -2, 3, -4}
 	tensors["conv1.bias"] = safetensors.Tensor{Shape: []int{4}, Data: own}
 	n := newNet(t, conform.OpenCPU(t, 1), smallResNet(Basic, NoNoise))
-	check(t, errOf(n.Load(fileOf(t, sorted(tensors)), nil)))
+	expect.OK(t, expect.ErrorOf(n.Load(fileOf(t, sorted(tensors)), nil)))
 	data := func(name string) []float32 { return tensors[name].Data.([]float32) }
 	for _, u := range n.units {
 		if u.Kind != Convolution {
@@ -144,7 +145,7 @@ func TestFold_NamesTheTensorAtFault(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			for _, part := range c.want {
-				refused(t, err, part)
+				expect.Refusal(t, err, part)
 			}
 		})
 	}
@@ -186,7 +187,7 @@ func TestRecogniseResNet(t *testing.T) {
 	c, _ := ResNet("resnet34", 2, false)
 	f := blockNames(c)
 	n := newNet(t, conform.OpenCPU(t, 1), func() Config { c, _ := ResNet("resnet18", 2, false); return c.Narrow(.1) }())
-	refused(t, errOf(n.source(f)), "`net.arch` to resnet34", ErrOtherModel)
+	expect.Refusal(t, expect.ErrorOf(n.source(f)), "`net.arch` to resnet34", ErrOtherModel)
 	f.names = slices.DeleteFunc(f.names, func(name string) bool { return strings.HasPrefix(name, "layer2.1.") })
 	if got := RecogniseResNet(f); got != "" {
 		t.Errorf("a net without one of its blocks is taken for %s", got)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
@@ -27,7 +28,7 @@ func TestFreeze_LeavesOtherGradientsAsTheyWere(t *testing.T) {
 			expression, but := strings.CutPrefix(pattern, "!")
 			match := regexp.MustCompile(expression)
 			frozen := func(p *Param) bool { return match.MatchString(p.Name) != but }
-			check(t, n.Freeze(frozen))
+			expect.OK(t, n.Freeze(frozen))
 			checkDone(t, n, p)
 			some := gradients(t, n)
 			for _, param := range n.Params() {
@@ -104,7 +105,7 @@ func TestStep_UpperPartCompletesTheHead(t *testing.T) {
 func TestClearGradients(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 2), small(FeatureDependent))
 	step(t, n, inChunks(t, n, 0), StepOptions{Scale: .5})
-	check(t, n.ClearGradients())
+	expect.OK(t, n.ClearGradients())
 	for name, g := range gradients(t, n) {
 		if slices.ContainsFunc(g, func(v float32) bool { return v != 0 }) {
 			t.Errorf("%s keeps its gradient", name)

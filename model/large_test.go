@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/noise"
 	"nmn/tools/conform"
 )
@@ -67,7 +68,7 @@ func TestStep_RefusesOtherLossesThroughANoiseModel(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	p := fillClips(t, n)
 	err := n.Step(p, StepOptions{Scale: 1, LargeLosses: LargeLosses{RejectLarge, 1}})
-	refused(t, err, "without a noise model")
+	expect.Refusal(t, err, "without a noise model")
 	if err := n.Step(p, StepOptions{Scale: 1, Asymmetric: noise.AsymmetricLoss{Negative: 1}}); err == nil {
 		t.Error("the asymmetric loss is accepted")
 	}

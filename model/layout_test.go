@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/conform"
 )
@@ -55,17 +56,17 @@ func (p *played) read(by, what string, l *life) {
 // backward.go.
 func TestLayout_KeepsWhatIsStillRead(t *testing.T) {
 	resnet, err := ResNet("resnet50", 20, true)
-	check(t, err)
+	expect.OK(t, err)
 	for name, config := range map[string]Config{
 		"vgg16": VGG16(20, true), "scenes": Scenes(20, true), "resnet50": resnet,
 		"features": MLP(30, 4, []int{20, 10}), "one layer": MLP(30, 4, nil),
 		"basic blocks": smallResNet(Basic, FeatureDependent), "bottlenecks": smallResNet(Bottleneck, NoNoise),
 	} {
 		n, err := New(config, counted{conform.OpenCPU(t, 1), tensor.FP32})
-		check(t, err)
+		expect.OK(t, err)
 		for _, training := range []bool{false, true} {
 			l, err := n.layout(3, training)
-			check(t, err)
+			expect.OK(t, err)
 			p := &played{t: t, name: fmt.Sprintf("%s, training %t", name, training)}
 			p.play(n, l, training)
 			for _, m := range append(l.maps, l.gradients...) {
@@ -137,18 +138,18 @@ func (p *played) play(n *Net, l layout, training bool) {
 // The memory of a step is hardly more than its maps. Without training it is the memory of two or three maps.
 func TestLayout_TakesLittle(t *testing.T) {
 	resnet, err := ResNet("resnet50", 20, true)
-	check(t, err)
+	expect.OK(t, err)
 	for name, config := range map[string]Config{"vgg16": VGG16(20, true), "resnet50": resnet} {
 		n, err := New(config, counted{conform.OpenCPU(t, 1), tensor.FP32})
-		check(t, err)
+		expect.OK(t, err)
 		sum, largest := 0, 0
 		for _, s := range n.shapes()[:len(n.shapes())-1] {
 			sum, largest = sum+s.h*s.w*s.c, max(largest, s.h*s.w*s.c)
 		}
 		training, err := n.layout(1, true)
-		check(t, err)
+		expect.OK(t, err)
 		without, err := n.layout(1, false)
-		check(t, err)
+		expect.OK(t, err)
 		t.Logf("%s: maps of %d values, the largest %d; a step takes %d, without training %d", name, sum, largest,
 			training.size, without.size)
 		if float64(training.size) > 1.05*float64(sum) {

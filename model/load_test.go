@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
@@ -18,7 +19,7 @@ func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
 	}
 	for _, noise := range []NoiseMode{NoNoise, FeatureDependent} {
 		want, err := newNet(t, backend, small(noise)).LoadAs(f, need)
-		check(t, err)
+		expect.OK(t, err)
 		got, err := MatchFile(small(noise), backend, f, need)
 		if err != nil || !reflect.DeepEqual(got, want) || len(got.Missing) != 1 ||
 			(len(got.Unused) == 2) != (noise == NoNoise) {
@@ -27,5 +28,5 @@ func TestMatchFile_TellsWhatLoadTakes(t *testing.T) {
 	}
 	other := small(NoNoise)
 	other.FC7++
-	refused(t, errOf(MatchFile(other, backend, f, need)), "", ErrOtherModel)
+	expect.Refusal(t, expect.ErrorOf(MatchFile(other, backend, f, need)), "", ErrOtherModel)
 }

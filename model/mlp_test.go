@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 	"nmn/tools/ref"
 )
@@ -132,7 +133,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	c.Standardised = true
 	backend := conform.OpenCPU(t, 1)
 	n := newNet(t, backend, c)
-	check(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}))
+	expect.OK(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 0}))
 	f := saved(t, n)
 	if names := strings.Join(f.Names(),
 		" "); names != "head.fc1.weight head.fc1.bias head.fc2.weight head.fc2.bias input.mean input.scale" {
@@ -154,7 +155,7 @@ func TestMLP_NamesSizesAndStandardInFiles(t *testing.T) {
 	}
 	c.Standardised = false
 	f = saved(t, newNet(t, backend, c))
-	refused(t, errOf(other.Load(f, nil)), "input.mean", ErrOtherModel)
+	expect.Refusal(t, expect.ErrorOf(other.Load(f, nil)), "input.mean", ErrOtherModel)
 	if c := MLP(5, 3, []int{100, 7}).Narrow(.5); !slices.Equal(c.Hidden, []int{48, 8}) || c.FC6 != 0 {
 		t.Errorf("narrow: %+v", c)
 	}

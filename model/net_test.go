@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
@@ -29,24 +29,24 @@ func small(noise NoiseMode) Config {
 func newNet(t testing.TB, backend kernels.Backend, c Config) *Net {
 	t.Helper()
 	n, err := New(c, backend)
-	check(t, err)
-	t.Cleanup(func() { check(t, n.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, n.Close()) })
 	init := InitConfig{Seed: 3, ClassifierDeviation: .3, ClassifierBias: []float32{-.5}, NoiseDeviation: .1,
 		Q01: []float32{.3}, Q10: []float32{.1}}
-	check(t, n.Init(init))
+	expect.OK(t, n.Init(init))
 	return n
 }
 
 // put uploads numbers.
 func put(t testing.TB, n *Net, to *tensor.Tensor, from any) {
 	t.Helper()
-	check(t, n.backend.Upload(to, dense.New(dense.WithShape(to.Len()), dense.WithBacking(from))))
+	expect.OK(t, n.backend.Upload(to, dense.New(dense.WithShape(to.Len()), dense.WithBacking(from))))
 }
 
 func values(t testing.TB, n *Net, from *tensor.Tensor) []float32 {
 	t.Helper()
 	v, err := n.download(from)
-	check(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -88,19 +88,19 @@ func fill(t testing.TB, n *Net, p *Plan, first int) {
 		put(t, n, p.Sizes, sizes)
 		put(t, n, p.Flips, flips)
 	}
-	check(t, n.Normalize(p))
+	expect.OK(t, n.Normalize(p))
 }
 
 func plan(t testing.TB, n *Net, frames, bags int) *Plan {
 	t.Helper()
 	p, err := n.Plan(frames, bags, true)
-	check(t, err)
+	expect.OK(t, err)
 	return p
 }
 
 func step(t testing.TB, n *Net, p *Plan, o StepOptions) {
 	t.Helper()
-	check(t, n.Step(p, o))
+	expect.OK(t, n.Step(p, o))
 }
 
 func gradients(t testing.TB, n *Net) map[string][]float32 {
@@ -190,8 +190,8 @@ func TestStep_AllocatesNothingAndFollowsNoThreads(t *testing.T) {
 			p := inChunks(t, n, chunk)
 			run := func() {
 				p, err := n.Plan(p.Frames, p.Bags, true)
-				check(t, err)
-				check(t, n.Normalize(p))
+				expect.OK(t, err)
+				expect.OK(t, n.Normalize(p))
 				step(t, n, p, StepOptions{Scale: .5, DropoutSeed: 9})
 			}
 			run()
@@ -263,7 +263,7 @@ func isSlope(t *testing.T, n *Net, p *Plan, o StepOptions, params []*Param) {
 			for i, v := range g[param.Name] {
 				moved[i] += float32(distance * float64(v))
 			}
-			check(t, n.SetValues(param, moved))
+			expect.OK(t, n.SetValues(param, moved))
 		}
 		step(t, n, p, o)
 		return lossOf(t, n, p)
@@ -288,9 +288,9 @@ func TestPlan_GrowsAndKeepsResults(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	scores := func(frames int) []float32 {
 		p, err := n.Plan(frames, frames, false)
-		check(t, err)
+		expect.OK(t, err)
 		fill(t, n, p, 0)
-		check(t, n.Forward(p, true))
+		expect.OK(t, n.Forward(p, true))
 		return values(t, n, p.Prob)
 	}
 	two := scores(2)
@@ -307,7 +307,7 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	p := plan(t, n, 3, 3)
 	fill(t, n, p, 0)
-	check(t, n.Forward(p, true))
+	expect.OK(t, n.Forward(p, true))
 	prob, observed := values(t, n, p.Prob), values(t, n, p.Observed)
 	loss, labels := values(t, n, p.Loss), values(t, n, p.Labels)
 	want := make([]float64, 3)
@@ -329,9 +329,9 @@ func TestForward_ProbabilitiesFollowTheNoiseModel(t *testing.T) {
 func TestRates_UndoInit(t *testing.T) {
 	n := newNet(t, conform.OpenCPU(t, 1), small(FeatureIndependent))
 	miss, wrong := []float32{0, .1, .5, .9, 1}, []float32{.2, .3, .01, .0001, .6}
-	check(t, n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}))
+	expect.OK(t, n.Init(InitConfig{ClassifierBias: []float32{0}, Q01: miss, Q10: wrong}))
 	o, err := n.Values(n.noise.b)
-	check(t, err)
+	expect.OK(t, err)
 	gotMiss, gotWrong := make([]float32, 5), make([]float32, 5)
 	NoiseRates(gotMiss, gotWrong, o)
 	for k := range miss {
@@ -359,9 +359,9 @@ func saved(t testing.TB, n *Net, edits ...func([]safetensors.Tensor) []safetenso
 func fileOf(t testing.TB, list []safetensors.Tensor) *safetensors.File {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, safetensors.Write(&b, nil, list))
+	expect.OK(t, safetensors.Write(&b, nil, list))
 	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	check(t, err)
+	expect.OK(t, err)
 	return f
 }
 
@@ -397,9 +397,10 @@ func TestLoad_RefusesAnotherModel(t *testing.T) {
 	n := newNet(t, backend, small(NoNoise))
 	more := small(NoNoise)
 	more.Classes = 6
-	refused(t, errOf(n.Load(saved(t, newNet(t, backend, more)), nil)), "classifier.6.weight", ErrOtherModel)
-	refused(t, errOf(n.Load(saved(t, n, func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }), nil)),
-		"", ErrOtherModel)
+	expect.Refusal(t, expect.ErrorOf(n.Load(saved(t, newNet(t, backend, more)), nil)), "classifier.6.weight",
+		ErrOtherModel)
+	rest := func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] }
+	expect.Refusal(t, expect.ErrorOf(n.Load(saved(t, n, rest), nil)), "", ErrOtherModel)
 	noisy := newNet(t, backend, small(FeatureDependent))
 	report, err := noisy.Load(saved(t, n), func(p *Param) bool { return strings.HasPrefix(p.Name, "nmn.") })
 	if err != nil || len(report.Missing) != 2 || report.Missing[0].Param != "nmn.weight" ||
@@ -410,7 +411,7 @@ func TestLoad_RefusesAnotherModel(t *testing.T) {
 		w[1] = safetensors.Tensor{Name: w[1].Name, Shape: w[1].Shape, Data: []float32{1, 2, float32(math.NaN()), 4}}
 		return w
 	})
-	refused(t, errOf(n.Load(broken, nil)), "features.0.bias")
+	expect.Refusal(t, expect.ErrorOf(n.Load(broken, nil)), "features.0.bias")
 }
 
 func TestVGG16_HasTorchvisionsNamesAndTheKnownSize(t *testing.T) {
@@ -466,32 +467,9 @@ func TestConfig_ValidateNamesTheField(t *testing.T) {
 		{"depths", MLP(5, 3, []int{4, 4}), func(c *Config) { c.Depths, c.Widths = []int{1}, []int{4} }},
 	} {
 		test.change(&test.of)
-		refused(t, test.of.Validate(), test.field)
+		expect.Refusal(t, test.of.Validate(), test.field)
 	}
 	for _, c := range []Config{small(NoNoise), VGG16(1000, true), Scenes(36, true), Scenes(36, false)} {
-		check(t, c.Validate())
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
-		}
+		expect.OK(t, c.Validate())
 	}
 }

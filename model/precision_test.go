@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
@@ -173,7 +174,7 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 		t.Fatalf("%s has %d values in %s, %v", first.Name, len(values), first.W, err)
 	}
 	values[0], values[26], values[27] = 1.001, -2.003, 3.007
-	check(t, n.SetValues(first, values))
+	expect.OK(t, n.SetValues(first, values))
 	followed("after SetValues")
 	for i, v := range conform.Download(t, device, first.W) {
 		if i%8 >= 3 && v != 0 {
@@ -182,16 +183,16 @@ func TestTinyNet_CopiesInBF16FollowTheWeights(t *testing.T) {
 	}
 	f := saved(t, n)
 	reloaded := newNet(t, conform.OpenDeviceIn(t, 2, tensor.FP32), aligned(true, "mean"))
-	check(t, errOf(reloaded.Load(f, nil)))
+	expect.OK(t, expect.ErrorOf(reloaded.Load(f, nil)))
 	for i, p := range reloaded.all {
 		want, _ := n.Values(n.all[i])
 		if got, err := reloaded.Values(p); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is another one after a file: %v", p.Name, err)
 		}
 	}
-	check(t, n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
+	expect.OK(t, n.Init(InitConfig{Seed: 9, ClassifierBias: []float32{0}, Q01: []float32{.3},
 		Q10: []float32{.1}}))
-	check(t, errOf(n.Load(f, nil)))
+	expect.OK(t, expect.ErrorOf(n.Load(f, nil)))
 	followed("after Load")
 }
 
@@ -239,8 +240,8 @@ func (c counted) Alloc(dtype tensor.DType, shape ...int) (*tensor.Tensor, error)
 func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	bytes := func(p tensor.Precision) (params, buffers int) {
 		n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), p})
-		check(t, err)
-		check(t, errOf(n.Plan(4, 2, true)))
+		expect.OK(t, err)
+		expect.OK(t, expect.ErrorOf(n.Plan(4, 2, true)))
 		if n.Bytes() != n.params.Bytes()+n.grads.Bytes()+n.buffers.Bytes() {
 			t.Errorf("%d bytes in all", n.Bytes())
 		}
@@ -249,14 +250,14 @@ func TestBytes_TellTheTruthInBF16(t *testing.T) {
 	params, buffers := bytes(tensor.FP32)
 	halfParams, halfBuffers := bytes(tensor.BF16)
 	n, err := New(VGG16(20, true), counted{conform.OpenCPU(t, 1), tensor.FP32})
-	check(t, err)
+	expect.OK(t, err)
 	copied := 0
 	for _, p := range n.all {
 		copied += p.W.Len()
 	}
 	const frames, pixels, padding = 4, 565 * 565, 64 * 9 * 5 // conv1_1 has 8 channels instead of 3
 	l, err := n.layout(frames, true)
-	check(t, err)
+	expect.OK(t, err)
 	if want := buffers - 2*l.size - frames*pixels*(3*4-8*2); halfBuffers != want {
 		t.Errorf("buffers have %d bytes, want %d; %d in float32", halfBuffers, want, buffers)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
@@ -32,7 +33,7 @@ func unsettled(t *testing.T, n *Net) *Net {
 		for j := range values {
 			values[j] = float32(math.Sin(float64(i+7*j))) / 4
 		}
-		check(t, n.SetValues(u.w, values))
+		expect.OK(t, n.SetValues(u.w, values))
 	}
 	return n
 }
@@ -40,7 +41,7 @@ func unsettled(t *testing.T, n *Net) *Net {
 func openTensors(t testing.TB, path string) *safetensors.File {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -48,7 +49,7 @@ func openTensors(t testing.TB, path string) *safetensors.File {
 func tensorOf(t testing.TB, f *safetensors.File, name string) conform.Array {
 	t.Helper()
 	values, shape, err := f.Float32(name)
-	check(t, err)
+	expect.OK(t, err)
 	a := conform.Array{Name: name, Shape: shape}
 	for _, v := range values {
 		a.Data = append(a.Data, float64(v))
@@ -86,7 +87,7 @@ func TestResNet_IsThatOfPyTorch(t *testing.T) {
 					if err == nil {
 						err = n.SetValues(p, values)
 					}
-					check(t, err)
+					expect.OK(t, err)
 				}
 				x, z := tensorOf(t, expected, "x"), tensorOf(t, expected, "z")
 				p := plan(t, n, x.Shape[0], x.Shape[0])
@@ -124,7 +125,7 @@ func TestResNet_HasTorchvisionsNamesAndTheKnownSizes(t *testing.T) {
 		"resnet101": {44549160, 15.603},
 	} {
 		c, err := ResNet(name, 1000, false)
-		check(t, err)
+		expect.OK(t, err)
 		channels, flop := 0, 0.0
 		for _, node := range c.Backbone() {
 			if node.Kind == Convolution {
@@ -156,8 +157,8 @@ func TestResNet_HasTorchvisionsNamesAndTheKnownSizes(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("layers and strides %v, want %v", names, want)
 	}
-	refused(t, errOf(smallResNet(Basic, NoNoise).LayerWidth(FC7)), "pool5")
-	refused(t, errOf(ResNet("resnet51", 4, false)), "resnet50")
+	expect.Refusal(t, expect.ErrorOf(smallResNet(Basic, NoNoise).LayerWidth(FC7)), "pool5")
+	expect.Refusal(t, expect.ErrorOf(ResNet("resnet51", 4, false)), "resnet50")
 }
 
 // Without normalisation a net of any depth starts with outputs and gradients of the scale of its input.

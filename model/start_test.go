@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/tools/conform"
 )
 
@@ -71,7 +72,7 @@ func TestLoad_RefusesADamagedStandard(t *testing.T) {
 		"element 2 of input.scale is -Inf": {[]float32{1, 2, 3}, []float32{4, 5, float32(math.Inf(-1))}},
 	} {
 		n := newNet(t, backend, c)
-		check(t, n.SetStandard(damage.mean, damage.scale))
+		expect.OK(t, n.SetStandard(damage.mean, damage.scale))
 		_, err := newNet(t, backend, c).Load(saved(t, n), nil)
 		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, ErrOtherModel) {
 			t.Errorf("error %v, want %q", err, name)
@@ -84,7 +85,7 @@ func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 	c := MLP(3, 2, []int{4})
 	c.Standardised = true
 	n := newNet(t, conform.OpenCPU(t, 1), c)
-	check(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 6}))
+	expect.OK(t, n.SetStandard([]float32{1, 2, 3}, []float32{4, 5, 6}))
 	for want, change := range map[string]func(x safetensors.Tensor) (safetensors.Tensor, bool){
 		"input.mean is [4] in the file": func(x safetensors.Tensor) (safetensors.Tensor, bool) {
 			if x.Name == meanName {
@@ -102,6 +103,6 @@ func TestLoad_RefusesAStandardOfOtherFeatures(t *testing.T) {
 				tensors = append(tensors, x)
 			}
 		}
-		refused(t, errOf(n.Load(fileOf(t, tensors), nil)), want, ErrOtherModel)
+		expect.Refusal(t, expect.ErrorOf(n.Load(fileOf(t, tensors), nil)), want, ErrOtherModel)
 	}
 }

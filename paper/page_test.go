@@ -9,6 +9,7 @@ import (
 	"nmn/captioner/metrics"
 	"nmn/eval"
 	"nmn/experiment"
+	"nmn/internal/expect"
 	"nmn/paper/claims"
 	"nmn/paper/table4"
 	"nmn/recipe"
@@ -123,7 +124,7 @@ func described(page *report.Reproduction) string {
 
 func pageOf(t *testing.T, p *Plan, f *found) *report.Reproduction {
 	t.Helper()
-	return value(p.page(t.Context(), &Options{}, f, claims.Check(p.results(f))))(t)
+	return expect.Value(p.page(t.Context(), &Options{}, f, claims.Check(p.results(f))))(t)
 }
 
 func sameText(t *testing.T, got, want string) {
@@ -194,7 +195,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 		t.Errorf("claims %q, details %q", titles(page.Claims), titles(page.Details))
 	}
 	table4 := p.Parts[3]
-	shown := value(p.show(t.Context(), &Options{}, f, &table4))(t)
+	shown := expect.Value(p.show(t.Context(), &Options{}, f, &table4))(t)
 	if notes := strings.Join(shown.Tables[0].Notes, " "); !strings.Contains(notes, "CIDEr-D, BLEU-4, ROUGE-L and METEOR "+
 		"(1.5, modules exact) times 100") || !strings.Contains(notes, "Nets with MIL, at 40 % replaced captions.") {
 		t.Errorf("notes of Table 4: %q", notes)
@@ -210,7 +211,7 @@ beyond: Beyond the paper: estimated rates, and captions as witnesses
 func TestPage_OnThePapersData(t *testing.T) {
 	s := shaped(t)
 	s.Only = []Part{Table1, Table3, Observed}
-	p := value(New(s))(t)
+	p := expect.Value(New(s))(t)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.", "`--") }
 	f := madeUp(p)
 	for i := range f.units {
@@ -282,14 +283,14 @@ func TestShow_PicturesOfTheFirstSeed(t *testing.T) {
 		}
 		put(t, says, r.Name, run.ResultFile)
 	}
-	shown := value(p.show(t.Context(), &Options{}, f, p.part(Figure4)))(t)
+	shown := expect.Value(p.show(t.Context(), &Options{}, f, p.part(Figure4)))(t)
 	c := shown.Compared[0]
 	if c.Title != "Predictions of the arms with MIL, seed 9" || len(c.Arms) != 4 || len(c.Arms[0].Curves.All) > 0 ||
 		len(c.Bags) != 1 || len(c.Bags[0].JPEG) == 0 {
 		t.Errorf("%+v", c)
 	}
 	put(t, "{", f.units[1].runs[0].Name, run.ResultFile)
-	refused(t, errOf(p.page(t.Context(), &Options{}, f, nil)), run.ResultFile)
+	expect.Refusal(t, expect.ErrorOf(p.page(t.Context(), &Options{}, f, nil)), run.ResultFile)
 }
 
 // Runs that several grids have are taken once, whatever part is made of them.
@@ -322,7 +323,7 @@ func TestRerun_NamesTheSettings(t *testing.T) {
 		if only != "" {
 			s.Only = []Part{only}
 		}
-		p := value(New(s))(t)
+		p := expect.Value(New(s))(t)
 		if got, want := p.rerun()[0], fmt.Sprintf("nmn reproduce `reproduce.size` smoke `reproduce.seeds` 3 "+
 			"`reproduce.coco` %s `reproduce.msrvtt` %s `reproduce.init` %s%s", s.COCO, s.MSRVTT, s.Init, says); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -388,5 +389,5 @@ table4 nmn-fd-mil at 0.4, Bleu-4 of all: 30.3000
 table4 nmn-fd-mil at 0.4, ROUGE-L of all: 30.1000
 table4 nmn-fd-mil at 0.4, METEOR of all: 30.2000
 `)
-	check(t, claims.Validate(all))
+	expect.OK(t, claims.Validate(all))
 }

@@ -13,6 +13,7 @@ import (
 
 	"nmn/eval"
 	"nmn/experiment"
+	"nmn/internal/expect"
 	"nmn/paper/claims"
 	"nmn/recipe"
 	"nmn/report"
@@ -58,7 +59,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	}
 	p := planOf(t, tiny(t, Observed, Table4))
 	e, err := p.Estimate(t.Context(), Options{})
-	check(t, err)
+	expect.OK(t, err)
 	if !strings.Contains(e.How, "measured now, on this machine") || strings.Contains(e.How, "benchmarks.md") {
 		t.Errorf("%q", e.How)
 	}
@@ -73,7 +74,7 @@ func TestEstimate_TellsWhereItsTimesAreFrom(t *testing.T) {
 	if len(e.Units) != 2 || e.Time != whole || e.Disk != disk || e.Disk != 4*sceneRun+captionRun {
 		t.Errorf("%+v", e)
 	}
-	tasks := value(p.Tasks())(t)
+	tasks := expect.Value(p.Tasks())(t)
 	for _, task := range tasks[len(tasks)-3:] { // of the four nets; what is complete takes no time
 		put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
 	}
@@ -222,7 +223,7 @@ func TestTables_OfThePlan(t *testing.T) {
 			Disk: 2e9}, {Title: "more", Parts: []Part{Beyond}, Reads: []string{"c"}},
 		{Title: "scenes", Parts: []Part{Table2}}}}
 	var b strings.Builder
-	check(t, report.Write(&b, report.Markdown, p.Tables(e)...))
+	expect.OK(t, report.Write(&b, report.Markdown, p.Tables(e)...))
 	sameText(t, b.String(), `**Parts**
 
 | part | what | data | plan |
@@ -268,7 +269,7 @@ func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
 	s := tiny(t, Table1)
 	s.Seeds = []uint64{1, 2}
 	p := hourlyOf(t, s)
-	tasks := value(p.Tasks())(t)
+	tasks := expect.Value(p.Tasks())(t)
 	finish := func(seed uint64, value float64) {
 		for _, task := range tasks {
 			arm, mil := strings.CutSuffix(filepath.Base(task.Folder), claims.MIL)
@@ -285,9 +286,9 @@ func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
 	}
 	plan := func() string {
 		t.Helper()
-		e := value(p.Estimate(t.Context(), Options{}))(t)
+		e := expect.Value(p.Estimate(t.Context(), Options{}))(t)
 		var b strings.Builder
-		check(t, report.Write(&b, report.Markdown, p.Tables(e)...))
+		expect.OK(t, report.Write(&b, report.Markdown, p.Tables(e)...))
 		return b.String()
 	}
 	finish(1, .6)
@@ -317,6 +318,6 @@ func TestEstimate_HasTheSeedsThatClaimsNeed(t *testing.T) {
 	has(t, plan(), "| em-epochs | ", "+0.25 (ours) | ± 0.35 | 2 |")
 	for _, name := range []string{RecordFile, planFile} {
 		put(t, "{", s.Dir, name)
-		refused(t, errOf(p.Estimate(t.Context(), Options{})), name)
+		expect.Refusal(t, expect.ErrorOf(p.Estimate(t.Context(), Options{})), name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nmn/experiment"
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/paper/claims"
 	"nmn/recipe"
@@ -125,7 +126,7 @@ func TestNew_OfOnePart(t *testing.T) {
 		s := Defaults(t.TempDir())
 		s.Only = []Part{part}
 		p := planOf(t, s)
-		tasks := value(p.Tasks())(t)
+		tasks := expect.Value(p.Tasks())(t)
 		var runs []string
 		for _, task := range tasks {
 			if filepath.Dir(task.Folder) == filepath.Dir(tasks[0].Folder) {
@@ -247,7 +248,7 @@ func TestFit_TakesTheSeedsThatThereIsTimeFor(t *testing.T) {
 		p := hourly(t, Table1)
 		var told []string
 		o := Options{Notify: func(m run.Message) { told = append(told, m.Topic+" "+m.Text) }}
-		check(t, p.fit(t.Context(), &o, limit))
+		expect.OK(t, p.fit(t.Context(), &o, limit))
 		seeds := p.Settings.Seeds
 		if len(seeds) != want || seeds[0] != 1 || seeds[want-1] != uint64(want) ||
 			!slices.Equal(p.Units[0].Grid.Seeds, seeds) {
@@ -279,27 +280,27 @@ func TestFit_RefusesLessTimeThanThreeSeedsTake(t *testing.T) {
 	}
 	s := tiny(t, Figure3)
 	s.Size = "huge"
-	refused(t, errOf(Fit(t.Context(), s, Options{}, time.Hour)), "huge")
+	expect.Refusal(t, expect.ErrorOf(Fit(t.Context(), s, Options{}, time.Hour)), "huge")
 	s = tiny(t, Figure3)
 	put(t, "", s.Dir, PageFile)
-	refused(t, errOf(Fit(t.Context(), s, Options{}, time.Hour)), PageFile)
+	expect.Refusal(t, expect.ErrorOf(Fit(t.Context(), s, Options{}, time.Hour)), PageFile)
 }
 
 // Complete runs take no time, and of a run that two units share one counts.
 func TestFit_CountsWhatIsLeft(t *testing.T) {
 	p := hourly(t, Table1)
 	tasks, err := p.Tasks()
-	check(t, err)
+	expect.OK(t, err)
 	for _, task := range tasks {
 		if strings.Contains(task.Folder, "seed-1") {
 			put(t, `{"fingerprint": "f"}`, task.Folder, run.ResultFile)
 		}
 	}
-	if check(t, p.fit(t.Context(), &Options{}, 5*time.Hour)); len(p.Settings.Seeds) != 6 {
+	if expect.OK(t, p.fit(t.Context(), &Options{}, 5*time.Hour)); len(p.Settings.Seeds) != 6 {
 		t.Errorf("with one complete seed there is time for %d, want 6", len(p.Settings.Seeds))
 	}
 	p = hourly(t, Table2, EM) // of the four arms of em, EM alone is not in Table 2
-	if check(t, p.fit(t.Context(), &Options{}, 5*75*time.Minute)); len(p.Settings.Seeds) != 5 {
+	if expect.OK(t, p.fit(t.Context(), &Options{}, 5*75*time.Minute)); len(p.Settings.Seeds) != 5 {
 		t.Errorf("with a shared grid there is time for %d, want 5", len(p.Settings.Seeds))
 	}
 	p, err = Fit(t.Context(), tiny(t, Figure3), Options{}, 1)
@@ -335,10 +336,10 @@ func TestFolderSeeds_AreThoseOfThePlan(t *testing.T) {
 		t.Errorf("without a folder %d (%v)", seeds, err)
 	}
 	s.Seeds = []uint64{4, 9}
-	check(t, planOf(t, s).Claim())
+	expect.OK(t, planOf(t, s).Claim())
 	if seeds, err := FolderSeeds(s.Dir); err != nil || !slices.Equal(seeds, s.Seeds) {
 		t.Errorf("%d (%v), want %d", seeds, err, s.Seeds)
 	}
 	put(t, "{", s.Dir, planFile)
-	refused(t, errOf(FolderSeeds(s.Dir)), planFile)
+	expect.Refusal(t, expect.ErrorOf(FolderSeeds(s.Dir)), planFile)
 }

@@ -10,20 +10,21 @@ import (
 	"testing"
 
 	"nmn/experiment"
+	"nmn/internal/expect"
 	"nmn/report"
 )
 
 func put(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	file := filepath.Join(path...)
-	check(t, os.MkdirAll(filepath.Dir(file), 0o777))
-	check(t, os.WriteFile(file, []byte(content), 0o666))
+	expect.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+	expect.OK(t, os.WriteFile(file, []byte(content), 0o666))
 	return file
 }
 
 func object(t *testing.T, v any) string {
 	t.Helper()
-	b := value(json.Marshal(v))(t)
+	b := expect.Value(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -78,7 +79,7 @@ func putClips(t *testing.T, dir string, train, validate int, caption func(clip, 
 func TestEstimate_OfThePapersProtocol(t *testing.T) {
 	t.Parallel()
 	s := shaped(t)
-	p := value(New(s))(t)
+	p := expect.Value(New(s))(t)
 	skipped := map[Part]string{}
 	for _, part := range p.Parts {
 		if part.Skip != "" {
@@ -93,13 +94,13 @@ func TestEstimate_OfThePapersProtocol(t *testing.T) {
 		g.Config.Net.Weights != s.Init || !strings.HasSuffix(g.Config.Data.Vocabulary, "vocab_words.txt") {
 		t.Errorf("grid %+v", g)
 	}
-	e := value(p.Estimate(t.Context(), Options{}))(t)
+	e := expect.Value(p.Estimate(t.Context(), Options{}))(t)
 	// 120 runs of 3 or 2 epochs of 82,783 pictures take thousands of hours on processors, and terabytes hold their nets.
 	if e.Units[0].Tasks != 120 || e.Time.Hours() < 100 || e.Disk < 1e11 {
 		t.Errorf("estimate %+v", e)
 	}
 	var b bytes.Buffer
-	check(t, report.Write(&b, report.Text, p.Tables(e)...))
+	expect.OK(t, report.Write(&b, report.Text, p.Tables(e)...))
 	has(t, strings.Join(strings.Fields(b.String()), " "), "skipped, see below", "Skipped on msrvtt",
 		"captions_train2014.json", "vgg16.pth", "Nothing was written")
 	if _, err := os.Stat(s.Dir); err == nil {
@@ -120,7 +121,7 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 	} {
 		s := shaped(t)
 		change(&s)
-		p := value(New(s))(t)
+		p := expect.Value(New(s))(t)
 		if got := p.Parts[0].Skip; !strings.Contains(got, says) {
 			t.Errorf("table1 is skipped because %q; want %q", got, says)
 		}
@@ -135,16 +136,16 @@ func TestNew_SkipsPartsWithAWord(t *testing.T) {
 
 func remove(t *testing.T, path ...string) {
 	t.Helper()
-	check(t, os.RemoveAll(filepath.Join(path...)))
+	expect.OK(t, os.RemoveAll(filepath.Join(path...)))
 }
 
 // TestRun_ShowsWhatWasSkipped writes a page if only the figure without data can be made.
 func TestRun_ShowsWhatWasSkipped(t *testing.T) {
 	s := shaped(t)
 	s.Only, s.COCO = []Part{Table1, Figure3}, t.TempDir()
-	p := value(New(s))(t)
+	p := expect.Value(New(s))(t)
 	p.Rename = func(text string) string { return strings.ReplaceAll(text, "`reproduce.only`", "--only") }
-	check(t, errOf(p.Run(t.Context(), Options{})))
+	expect.OK(t, expect.ErrorOf(p.Run(t.Context(), Options{})))
 	files := written(t, s.Dir)
 	for _, name := range []string{PageFile, MarkdownFile} {
 		has(t, strings.ReplaceAll(files[name], `\`, ""), "Skipped: ", "captions_train2014.json", "--only table1,figure3")

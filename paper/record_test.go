@@ -14,6 +14,7 @@ import (
 	"nmn/captioner/session"
 	"nmn/eval"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/paper/appendix"
 	"nmn/paper/claims"
 	"nmn/recipe"
@@ -62,7 +63,7 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 		s.Dir, "scenes", run.DataFile)
 	out := &Outcome{Results: p.results(f), Verdicts: []claims.Verdict{{ID: "mil", Claim: "MIL gains", Where: "Table 1",
 		Data: "scenes", Outcome: claims.Confirmed, Reason: "why", Comparisons: make([]claims.Comparison, 2)}}}
-	r := value(p.record(t.Context(), f, out))(t)
+	r := expect.Value(p.record(t.Context(), f, out))(t)
 	if r.Form != planForm || r.Program != run.ThisBuild() || r.Settings.Dir != s.Dir ||
 		!slices.Equal(r.Parts, []recordedPart{{Figure3, "", ""}, {Observed, "scenes", "no pen"}}) {
 		t.Errorf("%+v", r)
@@ -83,11 +84,11 @@ func TestRecord_HoldsWhatWasFound(t *testing.T) {
 		t.Errorf("%d of %d results", len(r.Results), len(out.Results))
 	}
 	put(t, "nonsense", s.Dir, "scenes", run.DataFile)
-	refused(t, errOf(p.record(t.Context(), f, out)), run.DataFile)
+	expect.Refusal(t, expect.ErrorOf(p.record(t.Context(), f, out)), run.DataFile)
 	remove(t, s.Dir, "scenes", run.DataFile)
 	put(t, "{", f.units[0].runs[1].Name, run.ResultFile)
-	refused(t, errOf(p.record(t.Context(), f, out)), run.ResultFile)
-	refused(t, errOf(p.write(t.Context(), &Options{}, f)), run.ResultFile)
+	expect.Refusal(t, expect.ErrorOf(p.record(t.Context(), f, out)), run.ResultFile)
+	expect.Refusal(t, expect.ErrorOf(p.write(t.Context(), &Options{}, f)), run.ResultFile)
 	remove(t, f.units[0].runs[1].Name)
 	if _, err := p.record(ended(t), f, out); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
@@ -99,7 +100,7 @@ func TestLikelihood_IsKeptByFingerprint(t *testing.T) {
 	p := &Plan{Settings: Settings{Dir: t.TempDir()}}
 	r := &report.Run{Name: filepath.Join(p.Settings.Dir, "scenes", "noise-40", "em")}
 	known := map[string]likelihood{"scenes/noise-40/em": {"f", 3.5}}
-	refused(t, errOf(p.likelihood(t.Context(), &Options{}, r, known)), "is gone")
+	expect.Refusal(t, expect.ErrorOf(p.likelihood(t.Context(), &Options{}, r, known)), "is gone")
 	put(t, `{"fingerprint": "f"}`, r.Name, run.ResultFile)
 	if nll, err := p.likelihood(t.Context(), &Options{}, r, known); err != nil || nll != 3.5 {
 		t.Errorf("%g, %v", nll, err)
@@ -109,7 +110,7 @@ func TestLikelihood_IsKeptByFingerprint(t *testing.T) {
 		t.Errorf("%g of another net", nll)
 	}
 	put(t, "{", r.Name, run.ResultFile)
-	refused(t, errOf(p.likelihood(t.Context(), &Options{}, r, known)), run.ResultFile)
+	expect.Refusal(t, expect.ErrorOf(p.likelihood(t.Context(), &Options{}, r, known)), run.ResultFile)
 }
 
 func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
@@ -125,8 +126,8 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 			known["scenes/"+filepath.Base(r.Name)] = likelihood{"f", float64(i)}
 		}
 	}
-	check(t, durable.SaveJSON(filepath.Join(s.Dir, likelihoodFile), known))
-	check(t, p.compareEM(t.Context(), &Options{}, f))
+	expect.OK(t, durable.SaveJSON(filepath.Join(s.Dir, likelihoodFile), known))
+	expect.OK(t, p.compareEM(t.Context(), &Options{}, f))
 	var nets []string
 	for _, r := range f.em {
 		if r.Metric == claims.NLL {
@@ -142,7 +143,7 @@ func TestEM_ComparesWithWhatIsKnown(t *testing.T) {
 	f.small = []appendix.Solution{{Seed: 1, GradientGap: 2e-8, RateGap: 3e-3, LikelihoodGap: 4e-5, Rounds: 60,
 		Gradients: 700}}
 	var b strings.Builder
-	check(t, report.Write(&b, report.Markdown, p.emTables(f)...))
+	expect.OK(t, report.Write(&b, report.Markdown, p.emTables(f)...))
 	sameText(t, b.String(), `**A small problem, solved completely in both ways**
 
 | seed | gap of gradients | gap of noise rates | gap of likelihoods, nats a bag | rounds of EM | gradients of joint `+
@@ -165,7 +166,7 @@ A logistic classifier of two classes on 400 bags, with noise that depends on the
 		t.Errorf("%+v, %v", shown, err)
 	}
 	put(t, "{", s.Dir, likelihoodFile)
-	refused(t, errOf(p.write(t.Context(), &Options{}, f)), likelihoodFile)
+	expect.Refusal(t, expect.ErrorOf(p.write(t.Context(), &Options{}, f)), likelihoodFile)
 }
 
 // Figures with which no claim can be checked end it, before anything is written.
@@ -175,7 +176,7 @@ func TestWrite_RefusesFiguresThatCannotBe(t *testing.T) {
 	p := planOf(t, s)
 	f := madeUp(p)
 	f.units[0].runs[3].Noise = 2
-	refused(t, errOf(p.write(t.Context(), &Options{}, f)), "the level is 2")
+	expect.Refusal(t, expect.ErrorOf(p.write(t.Context(), &Options{}, f)), "the level is 2")
 	if _, err := os.Stat(s.Dir); err == nil {
 		t.Error("something was written")
 	}
@@ -189,7 +190,7 @@ func TestContents_AreTheFilesOfThePage(t *testing.T) {
 	f := madeUp(p)
 	f.units[0].config = "a < b & c"
 	out := &Outcome{Page: pageOf(t, p, f)}
-	files := value(p.contents(t.Context(), f, out))(t)
+	files := expect.Value(p.contents(t.Context(), f, out))(t)
 	var names []string
 	for _, file := range files {
 		names = append(names, file.name)
@@ -243,7 +244,7 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 	}
 	save := func() {
 		t.Helper()
-		b := value(json.Marshal(scores))(t)
+		b := expect.Value(json.Marshal(scores))(t)
 		put(t, string(b), file)
 	}
 	save()
@@ -268,9 +269,9 @@ func TestCaptions_ScoresAreOfEachNetAndSeed(t *testing.T) {
 		scores = madeUp(p).units[0].captions
 	}
 	put(t, "{", file)
-	refused(t, errOf(p.readCaptions(u)), file)
+	expect.Refusal(t, expect.ErrorOf(p.readCaptions(u)), file)
 	u.Captions.Nets.Data.TrainSize = -1
-	refused(t, errOf(p.recordUnit(t.Context(), u, unit)), "-1")
+	expect.Refusal(t, expect.ErrorOf(p.recordUnit(t.Context(), u, unit)), "-1")
 	remove(t, file)
 	if unit, err := p.trainCaptions(t.Context(), &Options{}, u); err == nil || !strings.Contains(err.Error(), "-1") {
 		t.Errorf("captions of clips that cannot be made: %+v (%v)", unit, err)

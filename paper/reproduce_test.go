@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/report"
 	"nmn/run"
@@ -33,7 +34,7 @@ func tiny(t *testing.T, only ...Part) Settings {
 
 func planOf(t *testing.T, s Settings) *Plan {
 	t.Helper()
-	return value(New(s))(t)
+	return expect.Value(New(s))(t)
 }
 
 func TestNew_SharesRunsAmongParts(t *testing.T) {
@@ -50,7 +51,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 	if !slices.Equal(parts, Parts()) {
 		t.Errorf("parts %q, want %q", parts, Parts())
 	}
-	tasks := value(p.Tasks())(t)
+	tasks := expect.Value(p.Tasks())(t)
 	folders := map[string]bool{}
 	for i, task := range tasks {
 		if folders[task.Folder] || task.Number != i || task.After >= i {
@@ -76,7 +77,7 @@ func TestNew_SharesRunsAmongParts(t *testing.T) {
 
 func TestValidate_NamesTheSetting(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	check(t, os.WriteFile(file, []byte("x"), 0o666))
+	expect.OK(t, os.WriteFile(file, []byte("x"), 0o666))
 	fields := []string{"size", "only", "seeds", "run_dir", "init", "coco", "msrvtt"}
 	for says, change := range map[string]func(*Settings){
 		"`reproduce.size` is \"huge\"":         func(s *Settings) { s.Size = "huge" },
@@ -122,7 +123,7 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		"plan.json":                                      func(dir string) { put(t, "{", dir, planFile) },
 	} {
 		s := tiny(t, Figure3)
-		check(t, os.MkdirAll(s.Dir, 0o777))
+		expect.OK(t, os.MkdirAll(s.Dir, 0o777))
 		if strings.Contains(says, "reproduce.coco") {
 			s.COCO = t.TempDir()
 		}
@@ -138,13 +139,13 @@ func TestClaim_RefusesFoldersOfOthers(t *testing.T) {
 		}
 	}
 	s := tiny(t, Figure3)
-	check(t, os.WriteFile(s.Dir, nil, 0o666))
-	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), s.Dir)
+	expect.OK(t, os.WriteFile(s.Dir, nil, 0o666))
+	expect.Refusal(t, expect.ErrorOf(planOf(t, s).Run(t.Context(), Options{})), s.Dir)
 }
 
 func tree(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries := value(os.ReadDir(dir))(t)
+	entries := expect.Value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -158,11 +159,11 @@ func written(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{PageFile, MarkdownFile, RecordFile} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
-		check(t, err)
+		expect.OK(t, err)
 		all[name] = seconds.ReplaceAllString(string(content), `"seconds": 0`)
 	}
-	for _, path := range value(filepath.Glob(filepath.Join(dir, "*", "*", "*", "*", train.LastName)))(t) {
-		all[strings.TrimPrefix(path, dir)] = fmt.Sprintf("%x", sha256.Sum256(value(os.ReadFile(path))(t)))
+	for _, path := range expect.Value(filepath.Glob(filepath.Join(dir, "*", "*", "*", "*", train.LastName)))(t) {
+		all[strings.TrimPrefix(path, dir)] = fmt.Sprintf("%x", sha256.Sum256(expect.Value(os.ReadFile(path))(t)))
 	}
 	return all
 }
@@ -226,7 +227,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	if durable.Exists(filepath.Join(broken.Dir, PageFile)) {
 		t.Error("there is a page of a reproduction that is not complete")
 	}
-	out := value(planOf(t, broken).Run(t.Context(), Options{}))(t)
+	out := expect.Value(planOf(t, broken).Run(t.Context(), Options{}))(t)
 	want := written(t, whole.Dir)
 	sameBytes(t, written(t, broken.Dir), want)
 	if len(out.Results) == 0 || len(out.Verdicts) == 0 {
@@ -235,7 +236,7 @@ func TestRun_InterruptedTenTimes(t *testing.T) {
 	has(t, want[PageFile], "NMN-FD &#43; MIL", "Predictions of the arms with MIL, seed 1", "data:image/jpeg",
 		"A small problem", "None was picked by hand", "not tested")
 	var r record
-	check(t, json.Unmarshal([]byte(want[RecordFile]), &r))
+	expect.OK(t, json.Unmarshal([]byte(want[RecordFile]), &r))
 	if u := r.Units[0]; r.Form != planForm || r.Program != run.ThisBuild() || len(u.Runs) != 4 ||
 		u.Data[0].Bags != 48 || len(u.Data[0].SHA256) != 64 || !strings.Contains(u.Config, "stage1_epochs: 1") ||
 		len(u.Runs[0].Fingerprint) != 64 {
@@ -249,7 +250,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 		t.Skip("-short: trains many runs")
 	}
 	whole, tasked := tiny(t, Observed, Figure3), tiny(t, Observed, Figure3)
-	check(t, errOf(planOf(t, whole).Run(t.Context(), Options{})))
+	expect.OK(t, expect.ErrorOf(planOf(t, whole).Run(t.Context(), Options{})))
 	p := planOf(t, tasked)
 	tasks, err := p.Tasks()
 	if err != nil || len(tasks) != 4 || tasks[1].After >= 0 || tasks[3].After != 1 {
@@ -280,7 +281,7 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 			t.Errorf("task %d of 4: %v, reused %t (%v)", number, task, reused, err)
 		}
 	}
-	check(t, errOf(planOf(t, tasked).Collect(t.Context(), Options{}, false)))
+	expect.OK(t, expect.ErrorOf(planOf(t, tasked).Collect(t.Context(), Options{}, false)))
 	sameBytes(t, written(t, tasked.Dir), written(t, whole.Dir))
 }
 
@@ -288,9 +289,9 @@ func TestTasks_CollectedEqualOneRun(t *testing.T) {
 func TestRun_GivesTheFolderBack(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	s := tiny(t, Figure3)
-	check(t, errOf(planOf(t, s).Run(t.Context(), Options{})))
+	expect.OK(t, expect.ErrorOf(planOf(t, s).Run(t.Context(), Options{})))
 	free(t, s.Dir)
-	check(t, errOf(planOf(t, s).Collect(t.Context(), Options{}, false)))
+	expect.OK(t, expect.ErrorOf(planOf(t, s).Collect(t.Context(), Options{}, false)))
 	free(t, s.Dir)
 }
 
@@ -298,13 +299,13 @@ func TestRun_GivesTheFolderBack(t *testing.T) {
 func TestRun_FailsAsItsRunsDo(t *testing.T) {
 	t.Parallel()
 	p := planOf(t, tiny(t, Observed))
-	tasks := value(p.Tasks())(t)
+	tasks := expect.Value(p.Tasks())(t)
 	taken := tasks[len(tasks)-1].Folder
-	check(t, os.MkdirAll(filepath.Dir(taken), 0o777))
+	expect.OK(t, os.MkdirAll(filepath.Dir(taken), 0o777))
 	if err := os.WriteFile(taken, nil, 0o666); err != nil { // no folder
 		t.Fatal(err)
 	}
-	refused(t, errOf(p.Run(t.Context(), Options{})), taken)
+	expect.Refusal(t, expect.ErrorOf(p.Run(t.Context(), Options{})), taken)
 }
 
 // Nothing is done with sets that were not read to the end.
@@ -345,7 +346,7 @@ func collectedInPart(t *testing.T, s Settings) {
 		!strings.Contains(err.Error(), "2 of 4 tasks are not complete: 0,2") {
 		t.Errorf("collected before all are complete: %v", err)
 	}
-	out := value(planOf(t, s).Collect(t.Context(), Options{}, true))(t)
+	out := expect.Value(planOf(t, s).Collect(t.Context(), Options{}, true))(t)
 	if !strings.HasSuffix(out.Page.Facts[3].Meaning, "; not complete: 2") || len(out.Results) == 0 {
 		t.Errorf("collected in part: %+v", out.Page.Facts)
 	}
@@ -365,18 +366,18 @@ func TestRun_Captions(t *testing.T) {
 	}
 	t.Parallel()
 	s := tiny(t, Table4)
-	first := value(planOf(t, s).Run(t.Context(), Options{}))(t)
+	first := expect.Value(planOf(t, s).Run(t.Context(), Options{}))(t)
 	if len(first.Results) != 3*4 { // arms × measures
 		t.Errorf("%d results", len(first.Results))
 	}
-	again := value(planOf(t, s).Run(t.Context(), Options{}))(t)
+	again := expect.Value(planOf(t, s).Run(t.Context(), Options{}))(t)
 	if a, b := fmt.Sprint(first.Results), fmt.Sprint(again.Results); a != b {
 		t.Errorf("again: %s, want %s", b, a)
 	}
 	recordsCaptioners(t, s.Dir)
 	scores := filepath.Join(s.Dir, "moving-scenes-captions", scoresFile)
-	check(t, os.WriteFile(scores, []byte(`{"rows": []}`), 0o666))
-	refused(t, errOf(planOf(t, s).Run(t.Context(), Options{})), "remove the file")
+	expect.OK(t, os.WriteFile(scores, []byte(`{"rows": []}`), 0o666))
+	expect.Refusal(t, expect.ErrorOf(planOf(t, s).Run(t.Context(), Options{})), "remove the file")
 }
 
 // recordsCaptioners finds the clips, nets and captioners of Table 4 in the record, and their settings on the page.
@@ -384,7 +385,7 @@ func recordsCaptioners(t *testing.T, dir string) {
 	t.Helper()
 	files := written(t, dir)
 	var r record
-	check(t, json.Unmarshal([]byte(files[RecordFile]), &r))
+	expect.OK(t, json.Unmarshal([]byte(files[RecordFile]), &r))
 	u := r.Units[0]
 	// stage 1 and three arms; captioners on each arm, and on the truth
 	if len(u.Data) != 2 || u.Data[1].Bags != 8 || len(u.Runs) != 4+4 {
@@ -396,22 +397,6 @@ func recordsCaptioners(t *testing.T, dir string) {
 		}
 	}
 	has(t, files[PageFile], "All settings of captioners on moving-scenes, for table4", "hidden: 12", "stage1_epochs: 1")
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		check(t, err)
-		return v
-	}
 }
 
 // has fails for each part that a text lacks.
@@ -430,14 +415,3 @@ func ended(t *testing.T) context.Context {
 	cancel()
 	return ctx
 }
-
-// refused fails unless an error says something.
-func refused(t testing.TB, err error, says string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/loader/shard"
@@ -35,7 +36,7 @@ func clipsAndFrames(t *testing.T) (dir string) {
 	putClips(t, dir, train, validate, func(clip, number int) string {
 		return fmt.Sprintf("a %s runs on the %s", things[clip%3], []string{"road", "grass"}[number%2])
 	})
-	w := value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
+	w := expect.Value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
 	for i := range train + validate {
 		pictures, of := make([][]byte, frames-i%2), shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i),
 			Width: 16, Height: 16, PictureWidth: 16, PictureHeight: 16, Decoded: frames, SourceBytes: 9}
@@ -43,9 +44,9 @@ func clipsAndFrames(t *testing.T) (dir string) {
 			pictures[f] = frame(t, i, f)
 			of.Frames = append(of.Frames, shard.Frame{Number: f})
 		}
-		check(t, w.Add(&of, pictures))
+		expect.OK(t, w.Add(&of, pictures))
 	}
-	check(t, errors.Join(w.Finish(), w.Close()))
+	expect.OK(t, errors.Join(w.Finish(), w.Close()))
 	put(t, "ball, NN, 9\ncar, NN, 9\ndog, NN, 9\n", dir, "words.txt")
 	return dir
 }
@@ -58,7 +59,7 @@ func frame(t *testing.T, clip, number int) []byte {
 	}
 	img.Set(clip%16, number, color.White)
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, img, nil))
+	expect.OK(t, jpeg.Encode(&b, img, nil))
 	return b.Bytes()
 }
 
@@ -68,7 +69,7 @@ func videoPlan(t *testing.T, msrvtt string, dir string, more ...Part) *Plan {
 	s := Defaults(dir)
 	s.MSRVTT, s.Size, s.Seeds, s.Only = msrvtt, Smoke, []uint64{1}, append([]Part{Table4, Figure3}, more...)
 	s.Run.Device, s.Run.Threads = "cpu", 1
-	p := value(New(s))(t)
+	p := expect.Value(New(s))(t)
 	for i := range p.Units {
 		grid := p.Units[i].Grid
 		if e := p.Units[i].Captions; e != nil {
@@ -122,7 +123,7 @@ func TestRun_Table4OnVideos(t *testing.T) {
 	}
 	msrvtt := clipsAndFrames(t)
 	whole := filepath.Join(t.TempDir(), "whole")
-	out := value(videoPlan(t, msrvtt, whole).Run(t.Context(), Options{}))(t)
+	out := expect.Value(videoPlan(t, msrvtt, whole).Run(t.Context(), Options{}))(t)
 	if !slices.ContainsFunc(out.Verdicts, func(v claims.Verdict) bool { return v.ID == "captions" }) {
 		t.Errorf("verdicts %+v", out.Verdicts)
 	}
@@ -161,7 +162,7 @@ func videosByTasks(t *testing.T, msrvtt string, whole string) {
 		!reused {
 		t.Errorf("concepts again: reused %t (%v)", reused, err)
 	}
-	check(t, errOf(videoPlan(t, msrvtt, tasked).Collect(t.Context(), Options{}, false)))
+	expect.OK(t, expect.ErrorOf(videoPlan(t, msrvtt, tasked).Collect(t.Context(), Options{}, false)))
 	got := written(t, tasked)
 	sameBytes(t, got, written(t, whole))
 	videosDamaged(t, videoPlan(t, msrvtt, tasked))
@@ -177,7 +178,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 	u := &p.Units[1]
 	for _, captioner := range []string{"nmn-fd", "baseline"} { // the last and the first
 		file := filepath.Join(p.folder(u), "captioners", "seed-1", captioner, "scores.json")
-		scores := value(os.ReadFile(file))(t)
+		scores := expect.Value(os.ReadFile(file))(t)
 		put(t, "{", file)
 		_, reading := p.readCaptions(u)
 		_, _, doing := p.RunTask(t.Context(), Options{}, 9)
@@ -196,7 +197,7 @@ func videosDamaged(t *testing.T, p *Plan) {
 		}
 	}
 	last := put(t, "{", p.folder(u), "captioners", "seed-1", "nmn-fd", "scores.json")
-	refused(t, errOf(p.readCaptions(u)), last)
+	expect.Refusal(t, expect.ErrorOf(p.readCaptions(u)), last)
 	remove(t, p.folder(u), "captioners") // by which the folder is known as ours
 	if _, _, err := p.RunTask(t.Context(), Options{}, 9); err == nil ||
 		!strings.Contains(err.Error(), "would be overwritten") {
@@ -220,7 +221,7 @@ func videosInterrupted(t *testing.T, msrvtt string, whole string) {
 			t.Fatalf("after %d frames: %v", at, err)
 		}
 	}
-	check(t, errOf(videoPlan(t, msrvtt, broken).Run(t.Context(), Options{})))
+	expect.OK(t, expect.ErrorOf(videoPlan(t, msrvtt, broken).Run(t.Context(), Options{})))
 	sameBytes(t, written(t, broken), written(t, whole))
 	for _, name := range []string{"features/seed-1/baseline/train.npy", "features/seed-1/nmn-fd/test.csv",
 		"captioners/seed-1/nmn-fi/generated.json"} {
@@ -240,7 +241,7 @@ func TestEstimate_OfTable4OnVideos(t *testing.T) {
 	t.Parallel()
 	msrvtt := clipsAndFrames(t)
 	p := videoPlan(t, msrvtt, filepath.Join(t.TempDir(), "r"), Table3)
-	e := value(p.Estimate(t.Context(), Options{}))(t)
+	e := expect.Value(p.Estimate(t.Context(), Options{}))(t)
 	captioners := e.Units[len(e.Units)-1]
 	if len(e.Units) != 2 || captioners.Tasks != 6 || captioners.Complete != 0 || captioners.Time < time.Hour ||
 		captioners.Disk < 3<<30 || !slices.ContainsFunc(captioners.Reads, func(path string) bool {
@@ -265,13 +266,13 @@ func TestNew_OnThePublishedAnnotationsOfMSRVTT(t *testing.T) {
 	if err := os.Symlink(archive, filepath.Join(dir, filepath.Base(archive))); err != nil {
 		t.Skip("no symbolic links: ", err)
 	}
-	w := value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
+	w := expect.Value(shard.Create(filepath.Join(dir, "frames"), shard.DefaultConfig()))(t)
 	for i := range msrvttClips {
 		of := shard.Record{Clip: fmt.Sprintf("TrainValVideo/video%d.mp4", i), Width: 2, Height: 2, PictureWidth: 2,
 			PictureHeight: 2, Decoded: 1, SourceBytes: 9, Frames: []shard.Frame{{}}}
-		check(t, w.Add(&of, [][]byte{{1}}))
+		expect.OK(t, w.Add(&of, [][]byte{{1}}))
 	}
-	check(t, errors.Join(w.Finish(), w.Close()))
+	expect.OK(t, errors.Join(w.Finish(), w.Close()))
 	s := Defaults(filepath.Join(dir, "reproduction"))
 	s.MSRVTT, s.Run.Device = dir, "cpu"
 	p := planOf(t, s)

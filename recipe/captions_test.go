@@ -9,6 +9,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/labels/misplaced"
 	"nmn/labels/rates"
 	"nmn/loader"
@@ -50,7 +51,7 @@ func captionsRecipe(t *testing.T, f *fakeTrainer, set *loader.Set, messages *[]s
 		index[i] = i
 	}
 	scores := &train.Scores{Index: index, Logits: dense.New(dense.WithShape(set.Len(), 2), dense.WithBacking(logits))}
-	must(t, r.keepOnline(t.Context(), scores))
+	expect.OK(t, r.keepOnline(t.Context(), scores))
 	return r
 }
 
@@ -63,7 +64,7 @@ func TestCaptions_AreTakenAsTheyAreWithoutWitnesses(t *testing.T) {
 	s.Arm = CaptionFilter
 	p, err := MakePlan(t.Context(), &s, r, f, r.Data, filepath.Join(run, "run"), filepath.Join(run, "stage1",
 		train.LastName))
-	must(t, err)
+	expect.OK(t, err)
 	if p.Captions == nil || p.Captions.Refused == "" || p.Captions.Doubted != 0 || p.Captions.Captions != 300 {
 		t.Fatalf("of captions without witnesses: %+v", p.Captions)
 	}
@@ -94,9 +95,9 @@ func TestCaptions_AreJudgedByHalves(t *testing.T) {
 		in.Scores[i] = float32(2 * (1 - 2*((i/2+i)%2)))
 	}
 	first, err := r.judge(t.Context(), in)
-	must(t, err)
+	expect.OK(t, err)
 	all, err := first.Evidence(t.Context())
-	must(t, err)
+	expect.OK(t, err)
 	if _, err := r.witnessOutOfFold(t.Context(), first, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestCaptions_AreJudgedOnce(t *testing.T) {
 	f, messages := &fakeTrainer{}, []string(nil)
 	r := captionsRecipe(t, f, loneCaptions(t, 300), &messages)
 	first, err := r.witness(t.Context(), "stage1")
-	must(t, err)
+	expect.OK(t, err)
 	again, err := r.witness(t.Context(), "elsewhere")
 	if err != nil || again != first || len(f.scored) != 1 || f.scored[0] != "stage1" {
 		t.Errorf("scores of %q were asked for (%v)", f.scored, err)
@@ -156,14 +157,6 @@ func TestReplacedCaptions(t *testing.T) {
 	}
 }
 
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Shifted evidence leaves each class in as many bags as the rates expect. A class without rates, and data without
 // verified bags, keep their evidence.
 func TestAnchor_KeepsThePrevalence(t *testing.T) {
@@ -174,14 +167,14 @@ func TestAnchor_KeepsThePrevalence(t *testing.T) {
 	}
 	before := []float32{-.4, 1, 3, 1, -.7, 1, -.9, 1}
 	evidence := append([]float32(nil), before...)
-	must(t, r.anchor(t.Context(), evidence))
+	expect.OK(t, r.anchor(t.Context(), evidence))
 	for i, e := range evidence {
 		if e != before[i] {
 			t.Fatalf("nothing is verified, and evidence %d is %v, was %v", i, e, before[i])
 		}
 	}
 	r.Data.Verified = &manifest.Verified{Bags: []int{1}}
-	must(t, r.anchor(t.Context(), evidence))
+	expect.OK(t, r.anchor(t.Context(), evidence))
 	learned, expected := 0.0, 0.0
 	for i, bag := range r.plain.bags {
 		l := 1.5*float64(r.plain.logits[2*i]) + .4

@@ -8,6 +8,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/labels/rates"
 	"nmn/loader/dataset"
 	"nmn/train"
@@ -24,7 +25,7 @@ func TestEM_RoundsGoOnFromEachOther(t *testing.T) {
 	s.Train.Noise.Q01, s.Train.Noise.Q10 = []float32{.3}, []float32{.1}
 	run := t.TempDir()
 	p, err := MakePlan(t.Context(), &s, nil, f, data, filepath.Join(run, dir), filepath.Join(run, first, train.LastName))
-	must(t, err)
+	expect.OK(t, err)
 	nets := []string{filepath.Join(run, first), filepath.Join(run, dir, EMFolder, "round-1"),
 		filepath.Join(run, dir, EMFolder, "round-2")}
 	if !slices.Equal(f.scored, nets) || len(f.trainings) != 2 {
@@ -65,7 +66,7 @@ func TestOnline_ScoresKeepTheirBags(t *testing.T) {
 	index, logits := []int{5, 2, 6}, []float32{1, 2, 3, 4, 5, 6}
 	err := r.keepOnline(t.Context(), &train.Scores{Index: index,
 		Logits: dense.New(dense.WithShape(3, 2), dense.WithBacking(logits))})
-	must(t, err)
+	expect.OK(t, err)
 	gotLogits, gotIndex, err := ReadOnline(filepath.Join(r.Dir, OnlineFile))
 	if err != nil || !slices.Equal(gotIndex, index) || !slices.Equal(gotLogits, logits) {
 		t.Errorf("logits %v of bags %v (%v), want %v of %v", gotLogits, gotIndex, err, logits, index)

@@ -12,6 +12,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
@@ -34,7 +35,7 @@ func (v vectors) Read(_ context.Context, bag, _ int, dst []float32) error {
 func namedSet(t *testing.T, bags int) *loader.Set {
 	t.Helper()
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN}})
-	must(t, err)
+	expect.OK(t, err)
 	s := &loader.Set{Name: "numbers", Vocabulary: v}
 	labels, truth, rows := make([]uint8, 2*bags), make([]uint8, 2*bags), make(vectors, bags)
 	for i := range bags {
@@ -162,7 +163,7 @@ func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 	f := &fakeTrainer{losses: [][]float64{{1, 2.1}, {2, 1.35}, {2, 1.35}}}
 	r := crossFitted(t, 1, f)
 	round, err := r.folds(t.Context(), PlainRound, model.NoNoise, r.Settings.Train)
-	must(t, err)
+	expect.OK(t, err)
 	if first := len(f.trainings[0].Data.Validation.IDs); first != 3 {
 		t.Fatalf("the first fold holds out %d bags, want 3", first)
 	}
@@ -180,7 +181,7 @@ func TestFolds_BestEpochIsThatOfAllBags(t *testing.T) {
 func TestFoldPlan_IsOfTheSeedAndKept(t *testing.T) {
 	dealt := func(r *Recipe) string {
 		plan, err := r.foldPlan(t.Context())
-		must(t, err)
+		expect.OK(t, err)
 		return fmt.Sprint(plan.Fold)
 	}
 	r := crossFitted(t, 1, &fakeTrainer{})
@@ -218,7 +219,7 @@ func TestFoldPlan_KeepsNearDuplicatesTogether(t *testing.T) {
 	}
 	for range 2 {
 		plan, err := r.foldPlan(t.Context())
-		must(t, err)
+		expect.OK(t, err)
 		if f := plan.Fold; f[0] != f[7] || f[0] != f[23] || f[2] != f[3] || plan.Groups != 2 || plan.Grouped != 5 {
 			t.Errorf("%d groups of %d bags in the folds %v", plan.Groups, plan.Grouped, f)
 		}

@@ -8,6 +8,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
 	"nmn/loader"
@@ -17,7 +18,7 @@ import (
 
 func TestJudge_RanksLabelsByTheirPosterior(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	must(t, err)
+	expect.OK(t, err)
 	set := &loader.Set{Vocabulary: v, IDs: []string{"0", "1", "2"},
 		Labels: dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{1, 0, 0, 1, 1, 0})),
 		Truth:  dense.New(dense.WithShape(3, 2), dense.WithBacking([]uint8{0, 0, 0, 1, 1, 1}))}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/labels/audit/multiclass"
 	"nmn/labels/rates"
@@ -41,7 +42,7 @@ func planOf(t *testing.T, r *Recipe, arm Name, change func(*Settings)) *Plan {
 		change(&s)
 	}
 	p, err := MakePlan(t.Context(), &s, r, r.Trainer, r.Data, t.TempDir(), "")
-	must(t, err)
+	expect.OK(t, err)
 	return p
 }
 
@@ -142,7 +143,7 @@ func TestOutOfFold_AuditsThroughTheRatesOfTheNets(t *testing.T) {
 			s.add(bag, set.Labels.Uint8s()[2*bag:2*bag+2], logits[2*bag:2*bag+2], q01, q10)
 		}
 		a, err := s.audit(set, false, fromOutOfFold)
-		must(t, err)
+		expect.OK(t, err)
 		return fmt.Sprintf("%+v", *a)
 	}
 	q01, q10 := []float32{.3, .2}, []float32{.1, leastRate}
@@ -178,7 +179,7 @@ func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 	for patience, want := range map[int]int{0: 11, 2: 2} { // 0: to the limit, and back
 		s.Train.Patience = patience
 		p, err := MakePlan(t.Context(), &s, nil, &fakeTrainer{}, data, t.TempDir(), "")
-		must(t, err)
+		expect.OK(t, err)
 		if c := p.Config; c.BestBy != "loss" || c.Patience != want || c.KeepBest != 1 || c.EvaluateEpochs != 1 ||
 			c.EvaluateSteps != 0 || c.Stage1Epochs != 11 {
 			t.Errorf("patience %d: best by %s with patience %d, %d kept, validated every %d epochs and %d steps, for %d epochs",
@@ -190,17 +191,17 @@ func TestBaselineEarly_EndsByTheLossOfObservedLabels(t *testing.T) {
 // An audit asks how well wrong labels are found by who does not know them. The arm that learns the truth does.
 func TestJudge_AuditsNoArmThatKnowsTheTruth(t *testing.T) {
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	must(t, err)
+	expect.OK(t, err)
 	defer backend.Close()
 	net, err := model.New(model.MLP(1, 2, []int{3}), backend)
-	must(t, err)
+	expect.OK(t, err)
 	defer net.Close()
-	must(t, net.Init(model.InitConfig{Seed: 1, ClassifierDeviation: 1, ClassifierBias: []float32{0}}))
+	expect.OK(t, net.Init(model.InitConfig{Seed: 1, ClassifierDeviation: 1, ClassifierBias: []float32{0}}))
 	data := &dataset.Splits{Train: namedSet(t, 7), Test: namedSet(t, 5)}
 	for arm, audited := range map[Name]bool{Baseline: true, ForwardTrue: true, Clean: false} {
 		j := &Judge{Arm: arm, Data: data, Loader: loader.DefaultConfig(), Batch: 4}
 		judged, _, err := j.Judge(t.Context(), net, &Plan{})
-		must(t, err)
+		expect.OK(t, err)
 		a := judged.Audit
 		if (a != nil) != audited || audited && (a.From != FromOwn || !a.AP.Defined()) {
 			t.Errorf("%s: audit %+v, want one: %t", arm, a, audited)

@@ -8,6 +8,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -184,7 +185,7 @@ func TestSettings_ValidateEvidence(t *testing.T) {
 	}
 	d := data(t, 7)
 	d.Evidence = dense.New(dense.WithShape(7, 2), dense.Of(dense.Float32))
-	must(t, settings(Paper, nil).Fits(d))
+	expect.OK(t, settings(Paper, nil).Fits(d))
 	noisy := settings(Paper, func(s *Settings) { s.Arm = FD })
 	if err := noisy.Fits(d); err == nil || !strings.Contains(err.Error(), "noise model") {
 		t.Errorf("nmn-fd fits data with evidence: %v", err)

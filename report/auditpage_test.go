@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/labels/audit"
 	"nmn/labels/audit/multiclass"
@@ -53,7 +54,7 @@ func pageData[T any](t *testing.T, page string) *T {
 		t.Errorf("the policy %q lets another script run than that of the page", policy)
 	}
 	var p T
-	check(t, json.Unmarshal([]byte(elements[0][2]), &p))
+	expect.OK(t, json.Unmarshal([]byte(elements[0][2]), &p))
 	has(t, page, `content="default-src 'none'; img-src data:;`)
 	lacks(t, page, "http:", "https:", "//cdn", "@import", "url(", "fetch(", "<link", "innerHTML", "alert(\"x\")</script>")
 	return &p
@@ -245,7 +246,7 @@ func TestClassAuditTables_SayThatNoiseIsUnknown(t *testing.T) {
 	} {
 		o := multiclass.DefaultOptions()
 		o.MinError = least
-		r := value(multiclass.Audit(t.Context(), in, o))(t)
+		r := expect.Value(multiclass.Audit(t.Context(), in, o))(t)
 		text := strings.Join(strings.Fields(written(t, Text, ClassAuditTables(r, 1, 0)...)), " ")
 		has(t, text, says...)
 		if strings.Contains(text, "labels that confident learning flags") != (least <= multiclass.FlaggedToo) {
@@ -280,7 +281,7 @@ func exclusiveReport(t *testing.T, least float64) *multiclass.Report {
 	}
 	o := multiclass.DefaultOptions()
 	o.MinError, o.Plateau = least, true
-	return value(multiclass.Audit(t.Context(), in, o))(t)
+	return expect.Value(multiclass.Audit(t.Context(), in, o))(t)
 }
 
 // The page has each suspect without a decision that has another class suggested, with both classes and its picture.

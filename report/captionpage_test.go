@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
 	"nmn/loader/annotation"
@@ -43,7 +44,7 @@ func auditedCaptions(t *testing.T) *misplaced.Report {
 	}
 	b.Captions[3][2].Text += hostileCaption
 	b.Captions[6][2].Text = strings.Repeat(b.Captions[6][2].Text+" ", 300)
-	return value(misplaced.Audit(t.Context(), b, misplaced.DefaultAuditOptions()))(t)
+	return expect.Value(misplaced.Audit(t.Context(), b, misplaced.DefaultAuditOptions()))(t)
 }
 
 func TestCaptionPage_HoldsSuspectsWithTheirBags(t *testing.T) {

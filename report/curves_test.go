@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels"
 )
 
@@ -88,7 +89,7 @@ var extremes = []float64{0, 1, -1, 25, 1e-320, 1e10, 3.2e38, 1e300, 1e308, -1e30
 func TestWriteRun_OneHugeLossHasAPage(t *testing.T) {
 	dir := t.TempDir()
 	r := &Run{Name: "diverged", Arm: Stage1, Curve: []Point{{Step: 1, Stage: Stage1, Loss: 1e30, AP: eval.Undefined()}}}
-	check(t, WriteRun(dir, r))
+	expect.OK(t, WriteRun(dir, r))
 	page, err := os.ReadFile(filepath.Join(dir, HTMLFile))
 	if err != nil || !strings.Contains(string(page), "Training loss") {
 		t.Errorf("%v, without a curve:\n%s", err, page)
@@ -106,8 +107,8 @@ func FuzzFigures(f *testing.F) {
 		curve := []Point{{Step: step, Stage: "s", Loss: eval.Number(a), AP: eval.Number(b)},
 			{Step: step, Loss: eval.Number(c)}, {Step: step + 1, Stage: "s", Loss: eval.Number(b), AP: eval.Number(c)}}
 		var out bytes.Buffer
-		check(t, drawCurves(&out, curve))
-		check(t, drawCurves(&out, curve[:1]))
+		expect.OK(t, drawCurves(&out, curve))
+		expect.OK(t, drawCurves(&out, curve[:1]))
 		_, _ = drawCharts(&out, rateCharts(labels.Table{{Word: "w", Q01: a, T01: b, Q10: c, T10: a}}))
 		points := []eval.CurvePoint{{Recall: a, Precision: b}, {Recall: c, Precision: a}}
 		_, _ = drawCharts(&out, recallCharts(eval.ByGroup[[]eval.CurvePoint]{All: points}, nil))
@@ -121,7 +122,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 	if folder == "" {
 		folder = filepath.Join("testdata", "oracle")
 	}
-	b := value(os.ReadFile(filepath.Join(folder, "figure3.json")))(t)
+	b := expect.Value(os.ReadFile(filepath.Join(folder, "figure3.json")))(t)
 	type array struct{ Data []float64 }
 	var f struct {
 		Inputs struct {
@@ -137,7 +138,7 @@ func TestLossDerivative_IsThePapersFigure3(t *testing.T) {
 		}
 		Tolerance map[string]struct{ Atol float64 }
 	}
-	check(t, json.Unmarshal(b, &f))
+	expect.OK(t, json.Unmarshal(b, &f))
 	q := f.Inputs.Q
 	for _, c := range []struct {
 		name string

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/report/chart"
 	"nmn/text"
 )
@@ -14,11 +15,11 @@ import (
 // Runs with other flips of labels are other rows, in the order of their rates.
 func TestExperimentTable_FlipsAreNoiseLevels(t *testing.T) {
 	run := func(arm string, f Flips, seed uint64) Run {
-		result := value(eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
-			eval.Options{}))(t)
+		result := expect.Value(eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7},
+			Labels: []uint8{0, 1}}, eval.Options{}))(t)
 		return Run{Arm: arm, Flips: f, Seed: seed, Result: result}
 	}
-	table := value(ExperimentTable(allTitled(
+	table := expect.Value(ExperimentTable(allTitled(
 		run(Baseline, Flips{Q01: .4}, 1), run(nmnFI, Flips{Q01: .4}, 1), run(Baseline, Flips{Q01: .3, Q10: .1}, 1),
 		run(Baseline, Flips{Q01: .3, Q10: .1}, 2), run(Baseline, Flips{}, 1),
 	)))(t)
@@ -45,14 +46,14 @@ func rowsOf(table *Table, columns int) string {
 // Runs whose captions were replaced in other ways are other rows, and are compared with their own baseline.
 func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 	run := func(arm, kind string) Run {
-		result := value(eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7}, Labels: []uint8{0, 1}},
-			eval.Options{}))(t)
+		result := expect.Value(eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.2, .7},
+			Labels: []uint8{0, 1}}, eval.Options{}))(t)
 		return Run{Arm: arm, Noise: .4, NoiseKind: kind, Seed: 1, Result: result}
 	}
 	runs := allTitled(run(nmnFI, "similar"), run(Baseline, "similar"), run(nmnFI, ""), run(Baseline, "pair"),
 		run(Baseline, ""))
-	experiment := value(ExperimentTable(runs))(t)
-	paired := value(PairedTable(runs, Baseline))(t)
+	experiment := expect.Value(ExperimentTable(runs))(t)
+	paired := expect.Value(PairedTable(runs, Baseline))(t)
 	for table, want := range map[*Table]string{
 		experiment: "40 / baseline; 40 / NMN-FI; 40 pair / baseline; 40 similar / baseline; 40 similar / NMN-FI",
 		paired:     "40 / NMN-FI; 40 similar / NMN-FI",
@@ -66,8 +67,8 @@ func TestTables_KindsOfReplacedCaptionsAreNoiseLevels(t *testing.T) {
 // Labels without parts of speech have no columns for them.
 func TestEvaluationTables_LabelsWithoutPartsOfSpeech(t *testing.T) {
 	columns := func(pos text.POS) string {
-		v := value(text.NewVocabulary([]text.Word{{Text: "beach", POS: pos}, {Text: "urban", POS: text.Others}}))(t)
-		r := value(eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1},
+		v := expect.Value(text.NewVocabulary([]text.Word{{Text: "beach", POS: pos}, {Text: "urban", POS: text.Others}}))(t)
+		r := expect.Value(eval.Evaluate(eval.Input{Bags: 1, Classes: 2, Scores: []float32{.2, .7}, Labels: []uint8{0, 1},
 			Vocabulary: v}, eval.Options{}))(t)
 		var names []string
 		for _, c := range EvaluationTables(r)[0].Columns {
@@ -95,7 +96,7 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 	// Seed 1 alone would choose epoch 2, seed 2 epoch 3; epoch 4 is not there for all.
 	runs := allTitled(run(Baseline, 1, .5, .8, .7, .9), run(Baseline, 2, .5, .4, .7), run(nmnFI, 1, .6, .6), bare)
 	rows := func(f func([]Run) (*Table, error)) string {
-		table := value(f(runs))(t)
+		table := expect.Value(f(runs))(t)
 		var out []string
 		for _, r := range table.Rows {
 			out = append(out, fmt.Sprintf("%s %s %s %.0f", r.Cells[1].Text, r.Cells[2].Text, r.Cells[3].Text,
@@ -117,7 +118,7 @@ func TestBestEpochTable_ChoosesOneEpochForAllSeeds(t *testing.T) {
 
 func TestExperimentPage_HoldsTablesAndLinksAndEscapes(t *testing.T) {
 	runs := drawnRuns(false)
-	table := value(ExperimentTable(runs))(t)
+	table := expect.Value(ExperimentTable(runs))(t)
 	odd := &Run{Arm: markup, Noise: .4, Seed: 9}
 	page := ExperimentPage{Name: markup, Shown: []*Table{table.Summary()}, Rows: []Explained{{markup, markup}},
 		Remarks: []string{markup}, All: []*Table{table},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 )
 
 // hostileWord would act on a page or a terminal.
@@ -76,7 +77,7 @@ func TestFoundCaptions_ReadBack(t *testing.T) {
 	f.Worst[0].JPEG = nil
 	f.Rates = f.Rates[:1]
 	text, err := json.Marshal(f)
-	check(t, err)
+	expect.OK(t, err)
 	var got FoundCaptions
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(&got, f) {
 		t.Errorf("%+v, want %+v (%v)", got, f, err)

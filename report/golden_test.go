@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -23,9 +24,9 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
 	if *update {
-		check(t, os.WriteFile(path, got, 0o644))
+		expect.OK(t, os.WriteFile(path, got, 0o644))
 	}
-	want := value(os.ReadFile(path))(t)
+	want := expect.Value(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test ./report -update writes it anew):\n%s", name, got)
 	}
@@ -126,7 +127,7 @@ func videoRuns() []Run {
 func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 	build := func(f func([]Run) (*Table, error), runs []Run) *Table {
 		t.Helper()
-		return value(f(runs))(t)
+		return expect.Value(f(runs))(t)
 	}
 	tables := map[string]*Table{
 		"paper":      build(laidOutAs(2), drawnRuns(true)),
@@ -143,7 +144,7 @@ func TestTables_AreAsTheGoldenFiles(t *testing.T) {
 		}
 	}
 	for table := 1; table <= 3; table++ {
-		p := value(PublishedLayout(table))(t)
+		p := expect.Value(PublishedLayout(table))(t)
 		golden(t, "published"+string(rune('0'+table))+".txt", []byte(written(t, Text, p)))
 	}
 }
@@ -154,19 +155,19 @@ func TestWriteRun_WritesPageAndRates(t *testing.T) {
 	r := &Run{ArmTitle: "NMN-FD", Name: "nmn-fd_40", Dataset: "scenes", Arm: nmnFD, MIL: true, Noise: .4, Seed: 7,
 		Result: result, Config: "learning_rate: 0.001\nnote: \"```\"\n", Curve: drawnCurve(), Rates: result.NoiseRates(),
 		Duration: 83 * time.Second}
-	check(t, WriteRun(folder, r))
-	page := value(os.ReadFile(filepath.Join(folder, HTMLFile)))(t)
+	expect.OK(t, WriteRun(folder, r))
+	page := expect.Value(os.ReadFile(filepath.Join(folder, HTMLFile)))(t)
 	if string(page) != htmlOf(t, r) {
 		t.Error("the file is not the page")
 	}
-	rates := value(os.ReadFile(filepath.Join(folder, RatesFile)))(t)
+	rates := expect.Value(os.ReadFile(filepath.Join(folder, RatesFile)))(t)
 	golden(t, "q.csv", rates)
 }
 
 func TestWriteRun_BareRun(t *testing.T) {
 	folder := t.TempDir()
-	check(t, WriteRun(folder, &Run{Arm: Baseline}))
-	files := value(os.ReadDir(folder))(t)
+	expect.OK(t, WriteRun(folder, &Run{Arm: Baseline}))
+	files := expect.Value(os.ReadDir(folder))(t)
 	if len(files) != 1 || files[0].Name() != HTMLFile {
 		t.Errorf("files %v, want the page alone", files)
 	}
@@ -176,8 +177,8 @@ func TestWriteRun_BareRun(t *testing.T) {
 }
 
 func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
-	table := value(ExperimentTable(drawnRuns(false)))(t)
-	records := value(csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll())(t)
+	table := expect.Value(ExperimentTable(drawnRuns(false)))(t)
+	records := expect.Value(csv.NewReader(strings.NewReader(written(t, CSV, table))).ReadAll())(t)
 	if records[0][3] != "AP (truth)" || records[0][4] != "AP (truth) sd" {
 		t.Fatalf("header %v", records[0])
 	}
@@ -186,7 +187,7 @@ func TestExperimentTable_MeanAndSampleDeviation(t *testing.T) {
 	}
 	// stage 1 at 40 %: .56 and .03 more with each seed
 	var mean, spread eval.Number
-	check(t, json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}))
+	expect.OK(t, json.Unmarshal([]byte("["+records[1][3]+","+records[1][4]+"]"), &[]any{&mean, &spread}))
 	if math.Abs(float64(mean)-59) > 1e-9 || math.Abs(float64(spread)-3) > 1e-9 {
 		t.Errorf("mean %v, deviation %v, want 59 and 3", mean, spread)
 	}
@@ -198,7 +199,7 @@ func TestPairedTable_UsesCommonSeedsOnly(t *testing.T) {
 		{Arm: nmnFI, Seed: 2, Result: drawnResult(.63)}, {Arm: nmnFI, Seed: 3, Result: drawnResult(.9)},
 		{Arm: nmnFD, MIL: true, Seed: 1, Result: drawnResult(.7)},
 	}
-	table := value(PairedTable(runs, Baseline))(t)
+	table := expect.Value(PairedTable(runs, Baseline))(t)
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows, want NMN-FI alone: NMN-FD with MIL has no baseline", len(table.Rows))
 	}
@@ -232,7 +233,7 @@ func TestTables_WithoutRunsOrTruth(t *testing.T) {
 	}
 	r := drawnResult(.5)
 	r.Truth, r.Transition, r.Human = nil, nil, nil
-	table := value(ExperimentTable([]Run{{Arm: Baseline, Result: r}}))(t)
+	table := expect.Value(ExperimentTable([]Run{{Arm: Baseline, Result: r}}))(t)
 	for _, c := range table.Columns {
 		if c.Name == "AP (truth)" || c.Name == "human AP" || c.Name == "q01 error" {
 			t.Errorf("column %q without a figure", c.Name)
@@ -264,22 +265,6 @@ func TestWrapped_BreaksBetweenWords(t *testing.T) {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		check(t, err)
-		return v
-	}
-}
-
 // written are tables in a format.
 func written(t testing.TB, format Format, tables ...*Table) string {
 	t.Helper()
@@ -290,7 +275,7 @@ func written(t testing.TB, format Format, tables ...*Table) string {
 func said(t testing.TB, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, write(&b))
+	expect.OK(t, write(&b))
 	return b.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -26,7 +27,7 @@ func humanRun(arm string, mil bool, noise float64, seed uint64, v eval.Number) R
 
 func laidOut(t *testing.T, table int, runs ...Run) string {
 	t.Helper()
-	of := value(PaperLayout(table, runs))(t)
+	of := expect.Value(PaperLayout(table, runs))(t)
 	return written(t, CSV, of)
 }
 
@@ -60,7 +61,7 @@ func TestPaperLayout_HasPublishedFiguresOnThePapersData(t *testing.T) {
 func TestObservedTable(t *testing.T) {
 	ours := humanRun(nmnFD, true, .8, 1, .3)
 	ours.Result.Observed = &eval.Measures{Human: &eval.Human{AP: eval.ByGroup[eval.Number]{All: .25}}}
-	of := value(ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)}))(t)
+	of := expect.Value(ObservedTable([]Run{ours, humanRun(Baseline, true, .8, 1, .3)}))(t)
 	if len(of.Rows) != 1 {
 		t.Fatalf("rows %v", of.Rows)
 	}
@@ -152,7 +153,7 @@ func TestPublished_SizesAreThoseOfTheVocabulary(t *testing.T) {
 	if folder == "" {
 		t.Skip("NMN_DATA is not set: the vocabulary of Fang et al. is not compared with Table 1")
 	}
-	v := value(text.ReadVocabulary(filepath.Join(folder, "vocab-fang2015", "vocab_words.txt")))(t)
+	v := expect.Value(text.ReadVocabulary(filepath.Join(folder, "vocab-fang2015", "vocab_words.txt")))(t)
 	sizes, counts := publishedSizes(1), v.POSCounts()
 	if !slices.Equal(counts[:], sizes.Group) || v.Len() != sizes.All {
 		t.Errorf("vocabulary %v, Table 1 %v", counts, sizes)

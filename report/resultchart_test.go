@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/report/chart"
 )
 
@@ -13,7 +14,7 @@ import (
 // with a dot for each seed, on one axis.
 func TestResultCharts_ARowForEachArm(t *testing.T) {
 	charts, err := resultCharts(drawnRuns(false))
-	check(t, err)
+	expect.OK(t, err)
 	var titles []string
 	for _, c := range charts {
 		titles = append(titles, c.Title)
@@ -56,7 +57,7 @@ func TestTables_OfOneSeedClaimNoDeviation(t *testing.T) {
 	runs := allTitled(Run{Arm: Baseline, Result: drawnResult(.5)}, Run{Arm: nmnFI, Result: drawnResult(.6)})
 	for name, f := range map[string]func([]Run) (*Table, error){"experiment": ExperimentTable, "paired": againstBaseline,
 		"epochs": EpochTable} {
-		table := value(f(runs))(t)
+		table := expect.Value(f(runs))(t)
 		if strings.Contains(table.Title, "±") {
 			t.Errorf("%s: %q", name, table.Title)
 		}

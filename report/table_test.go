@@ -7,6 +7,7 @@ import (
 
 	"nmn/captioner/metrics"
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/text"
 )
@@ -84,7 +85,7 @@ func TestTables_HavePartsOfSpeechWhereWordsDo(t *testing.T) {
 		row := labels.NewRow(text.Word{Text: "dog", POS: pos})
 		row.Q01, row.Q10 = .1, .2
 		tables := append(WordTables(r, 1), RateTables(labels.Table{row}, 1)...)
-		tables = append(tables, value(PaperLayout(2, []Run{{Arm: nmnFD, Result: r}}))(t))
+		tables = append(tables, expect.Value(PaperLayout(2, []Run{{Arm: nmnFD, Result: r}}))(t))
 		for _, table := range tables {
 			has := slices.ContainsFunc(table.Columns, func(c Column) bool { return c.Name == "POS" || c.Name == "NN" })
 			if has != want {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/loader/picture"
@@ -43,7 +44,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 			c.Data.Features.Train = dataset.FeatureFiles{Features: "x.npy", Labels: "y.csv"}
 		}, recipe.SoftLabels},
 	} {
-		config := value(Preset(c.preset, Quick))(t)
+		config := expect.Value(Preset(c.preset, Quick))(t)
 		if c.change != nil {
 			c.change(&config)
 		}
@@ -57,7 +58,7 @@ func TestRecipe_JudgesCaptionsWhereItCan(t *testing.T) {
 // Captions that are not in memory are plain labels, unless the user has asked for the arm, which is then
 // refused. Data that are too small for rates are learned by the plain form.
 func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
-	v := value(text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}}))(t)
+	v := expect.Value(text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}}))(t)
 	set := &loader.Set{Name: "s", Vocabulary: v, IDs: make([]string, 1000), Vectors: oneFrame{}}
 	for _, c := range []struct {
 		name   string
@@ -75,7 +76,7 @@ func TestSettle_TakesCaptionsAsLabels(t *testing.T) {
 			recipe.CaptionFilter, true},
 	} {
 		config, err := Preset(ScenesPreset, Quick)
-		must(t, err)
+		expect.OK(t, err)
 		if c.chosen.arm {
 			config.Arm = recipe.CaptionFilter
 		}
@@ -113,7 +114,7 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		return keys
 	}
 	var c Config
-	must(t, (Sources{Settings: settings(t, "noise_rates=folds:3")}).Resolve(&c))
+	expect.OK(t, (Sources{Settings: settings(t, "noise_rates=folds:3")}).Resolve(&c))
 	if want := []string{"arm", "recipe.captions", "recipe.form"}; !slices.Equal(keys(&c), want) {
 		t.Errorf("chosen are %q, want %q", keys(&c), want)
 	}
@@ -121,11 +122,11 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 		"arm = caption-filter: it weights each caption by the probability that it is right" {
 		t.Errorf("%q", lines)
 	}
-	text := value(c.YAML())(t)
+	text := expect.Value(c.YAML())(t)
 	file := filepath.Join(t.TempDir(), ConfigFile)
-	must(t, os.WriteFile(file, text, 0o666))
+	expect.OK(t, os.WriteFile(file, text, 0o666))
 	var again Config
-	must(t, (Sources{File: file, Settings: settings(t, "arm=baseline")}).Resolve(&again))
+	expect.OK(t, (Sources{File: file, Settings: settings(t, "arm=baseline")}).Resolve(&again))
 	if want := []string{"recipe.captions", "recipe.form"}; !slices.Equal(keys(&again), want) {
 		t.Errorf("with an arm chosen are %q, want %q", keys(&again), want)
 	}
@@ -141,8 +142,8 @@ func TestChosen_IsWhatNobodyGave(t *testing.T) {
 // A user's own pictures are mirrored and weights averaged, unless the user says otherwise or names a preset.
 func TestSources_MirrorAndAverageWherePicturesAreLearned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.yaml")
-	must(t, os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600))
-	settings := value(document.ParseSettings("data.manifest=pictures.csv", "train.ema=0"))(t)
+	expect.OK(t, os.WriteFile(file, []byte("train:\n  flip: false\n"), 0o600))
+	settings := expect.Value(document.ParseSettings("data.manifest=pictures.csv", "train.ema=0"))(t)
 	own := settings[:1]
 	for _, c := range []struct {
 		name    string
@@ -179,7 +180,7 @@ func TestResolve_ConfigurationsOfRunsKeepTheirClasses(t *testing.T) {
 	for build, want := range map[string]dataset.Classes{"": dataset.AutoClasses,
 		"build:\n  version: v1\n  folder: .\n": ""} {
 		file := filepath.Join(t.TempDir(), "config.yaml")
-		must(t, os.WriteFile(file, []byte(build+"data:\n  manifest: pictures.csv\n"), 0o600))
+		expect.OK(t, os.WriteFile(file, []byte(build+"data:\n  manifest: pictures.csv\n"), 0o600))
 		var c Config
 		if err := (Sources{File: file}).Resolve(&c); err != nil || c.Data.Classes != want {
 			t.Errorf("build %q: classes %q, %v, want %q", build, c.Data.Classes, err, want)
@@ -208,9 +209,9 @@ func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 			sources := Sources{Preset: name, Settings: settings(t, given...)}
 			failure := sources.Resolve(&want)
 			got, err := Preset(name, "")
-			must(t, err)
+			expect.OK(t, err)
 			for _, one := range sources.Settings {
-				must(t, one.Apply(&got))
+				expect.OK(t, one.Apply(&got))
 			}
 			if err := got.Complete(); (err == nil) != (failure == nil) {
 				t.Errorf("%s, arm %q: %v, want %v", name, arm, err, failure)
@@ -234,7 +235,7 @@ func TestOpen_CompletesAPresetAsSourcesDo(t *testing.T) {
 func TestResolve_HowPicturesAreRead(t *testing.T) {
 	file := func(text string) string {
 		path := filepath.Join(t.TempDir(), "config.yaml")
-		must(t, os.WriteFile(path, []byte(text), 0o666))
+		expect.OK(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	of := settings(t, "data.manifest=list.csv")
@@ -273,7 +274,7 @@ func TestResolve_HowPicturesAreRead(t *testing.T) {
 // starts from random weights. A net, weights or a preset that is named is used.
 func TestSources_LearnWithASmallNetWithoutWeights(t *testing.T) {
 	weightsFile := filepath.Join(t.TempDir(), "w.safetensors")
-	must(t, os.WriteFile(weightsFile, nil, 0o600))
+	expect.OK(t, os.WriteFile(weightsFile, nil, 0o600))
 	for name, c := range map[string]struct {
 		sources Sources
 		want    string
@@ -318,9 +319,9 @@ func TestSetMIL_WholeClipsDoNotDecay(t *testing.T) {
 	} {
 		for i, mil := range []string{"false", "true"} {
 			var config Config
-			must(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, append(c.texts, "net.mil="+mil)...)}.Resolve(
+			expect.OK(t, Sources{Preset: MovingScenesPreset, Settings: settings(t, append(c.texts, "net.mil="+mil)...)}.Resolve(
 				&config))
-			must(t, config.Complete())
+			expect.OK(t, config.Complete())
 			other := config
 			other.SetMIL(mil == "false")
 			if other.Train.WeightDecay != c.want[1-i] {
@@ -346,7 +347,7 @@ func TestSizeBatch_AnEpochOfFewRowsHasSteps(t *testing.T) {
 		{112, []string{"train.batch_size=64"}, 0, 64}, {112, nil, 128, 128},
 	} {
 		var config Config
-		must(t, Sources{Settings: settings(t, append(c.given, "data.features.train.features=x.npy",
+		expect.OK(t, Sources{Settings: settings(t, append(c.given, "data.features.train.features=x.npy",
 			"data.features.train.labels=y.npy")...)}.Resolve(&config))
 		config.Train.BatchSize = cmp.Or(c.change, config.Train.BatchSize)
 		config.sizeBatch(&loader.Set{IDs: make([]string, c.rows), Vectors: oneFrame{}})
@@ -361,7 +362,7 @@ func TestSizeBatch_AnEpochOfFewRowsHasSteps(t *testing.T) {
 func TestSettleDecay_OfClipsInATable(t *testing.T) {
 	for mil, want := range map[string]float64{"false": .5, "true": 0} {
 		var config Config
-		must(t, Sources{Settings: settings(t, "data.manifest=a.csv", "net.mil="+mil)}.Resolve(&config))
+		expect.OK(t, Sources{Settings: settings(t, "data.manifest=a.csv", "net.mil="+mil)}.Resolve(&config))
 		if got := config.Train.WeightDecay; got != train.ScenesPreset().WeightDecay {
 			t.Errorf("MIL %s, pictures: decay %v", mil, got)
 		}

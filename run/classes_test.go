@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/text"
 	"nmn/train"
@@ -27,7 +28,7 @@ func TestSameClasses_WordsInTheirOrder(t *testing.T) {
 			all = append(all, text.Word{Text: w, POS: text.NN})
 		}
 		v, err := text.NewVocabulary(all)
-		must(t, err)
+		expect.OK(t, err)
 		err = run.SameClasses(c, v)
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "`data.vocabulary`")) {
@@ -40,9 +41,9 @@ func TestSameClasses_WordsInTheirOrder(t *testing.T) {
 func TestStartNoiseRates_OfAFile(t *testing.T) {
 	config := small()
 	session, err := run.Open(t.Context(), config, run.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	words := session.Data.Train.Vocabulary.Texts()
-	must(t, session.Close())
+	expect.OK(t, session.Close())
 	var table strings.Builder
 	table.WriteString("class,q01,q10\n")
 	for _, i := range []int{2, 1, 0} { // in another order
@@ -52,7 +53,7 @@ func TestStartNoiseRates_OfAFile(t *testing.T) {
 		table.WriteString(word + ",.4,.04\n")
 	}
 	config.NoiseRates = filepath.Join(t.TempDir(), "rates.csv")
-	must(t, os.WriteFile(config.NoiseRates, []byte(table.String()), 0o644))
+	expect.OK(t, os.WriteFile(config.NoiseRates, []byte(table.String()), 0o644))
 	if session, err = run.Open(t.Context(), config, run.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/ranks"
 	"nmn/ranks/local/localtest"
 	"nmn/recipe"
@@ -20,11 +21,11 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 70, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.FD
 	s := opened(t, c, Options{})
-	arms := value(c.PlannedArms())(t)
+	arms := expect.Value(c.PlannedArms())(t)
 	e := NewEstimator(s)
 	for _, arm := range arms {
 		w, err := e.Workload(t.Context(), arm)
-		must(t, err)
+		expect.OK(t, err)
 		m, err := e.Estimate(ctx, arm, w)
 		if err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func estimated(t *testing.T, ctx context.Context, c Config) (all []Measured, err
 func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 	c := DefaultConfig()
 	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.Stage1Epochs = NetVGG16, .25, 16, 2
-	all := value(estimated(t, t.Context(), c))(t)
+	all := expect.Value(estimated(t, t.Context(), c))(t)
 	if len(all) != 2 {
 		t.Fatalf("%d estimates, want stage 1 and the arm", len(all))
 	}
@@ -48,7 +49,7 @@ func TestEstimate_LargeNetsAreEstimated(t *testing.T) {
 		t.Errorf("%+v, want 10 steps of 16 pictures", m)
 	}
 	c.Train.BatchSize = 64
-	larger := value(estimated(t, t.Context(), c))(t)
+	larger := expect.Value(estimated(t, t.Context(), c))(t)
 	if larger[0].Memory <= m.Memory || larger[0].Steps != 2*2 {
 		t.Errorf("%+v of a larger batch beside %+v", larger[0], m)
 	}
@@ -60,10 +61,10 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 	c.Net.Arch, c.Net.Width, c.Train.BatchSize, c.Train.MaxSteps = NetVGG16, .125, 8, 1
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 32, 0, 1
 	c.Run.Device, c.Recipe.Form, c.Arm = "cpu", recipe.Paper, recipe.Stage1
-	all := value(estimated(t, t.Context(), c))(t)
+	all := expect.Value(estimated(t, t.Context(), c))(t)
 	s := opened(t, c, Options{})
-	arm := value(recipe.Stage1.ForTraining(false))(t)
-	made := value(NewEstimator(s).timeSteps(t.Context(), arm, 1, time.Hour))(t)
+	arm := expect.Value(recipe.Stage1.ForTraining(false))(t)
+	made := expect.Value(NewEstimator(s).timeSteps(t.Context(), arm, 1, time.Hour))(t)
 	const small = 1 << 10 // the norm of the gradients, and the like
 	if d := made.Memory - all[0].Memory; !all[0].Estimated || made.Estimated || d < 0 || d > small {
 		t.Errorf("estimated %d bytes, taken %d", all[0].Memory, made.Memory)
@@ -72,9 +73,9 @@ func TestEstimate_MemoryIsThatOfTheStep(t *testing.T) {
 
 // Short steps are made: nothing is as true.
 func TestEstimate_ShortStepsAreMade(t *testing.T) {
-	c := value(Preset(ScenesPreset, Quick))(t)
+	c := expect.Value(Preset(ScenesPreset, Quick))(t)
 	c.Net.Width = .5
-	all := value(estimated(t, t.Context(), c))(t)
+	all := expect.Value(estimated(t, t.Context(), c))(t)
 	if all[0].Estimated || all[0].Step <= 0 {
 		t.Errorf("%+v", all[0])
 	}
@@ -96,7 +97,7 @@ func TestWorkload_RefusesWeightsOfNothing(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Run.Device = 16, 0, 1, "cpu"
 	s := opened(t, c, Options{})
 	s.Config.Net.Weights = t.TempDir() + "/none.pth"
-	arm := value(recipe.Stage1.ForTraining(false))(t)
+	arm := expect.Value(recipe.Stage1.ForTraining(false))(t)
 	if w, err := NewEstimator(s).Workload(t.Context(), arm); err == nil || !strings.Contains(err.Error(), "none.pth") {
 		t.Errorf("%v, %v", w, err)
 	}
@@ -134,12 +135,12 @@ func TestMeasured_CountsWhatIsInTheSteps(t *testing.T) {
 }
 
 func TestMeasure_OfDataWithoutAFullBatch(t *testing.T) {
-	c := value(Preset(ScenesPreset, Quick))(t)
+	c := expect.Value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = c.Train.Batch(false)-3, 0, 1
 	c.Net.Width, c.Run.Device, c.Recipe.Form = .5, "cpu", recipe.Paper
 	s := opened(t, c, Options{})
-	arm := value(recipe.Stage1.ForTraining(false))(t)
-	m := value(NewEstimator(s).Measure(t.Context(), arm))(t)
+	arm := expect.Value(recipe.Stage1.ForTraining(false))(t)
+	m := expect.Value(NewEstimator(s).Measure(t.Context(), arm))(t)
 	if m.Full() || m.Bags != c.Data.TrainSize || m.Images != m.Bags || m.Mean != float64(m.Bags) {
 		t.Errorf("%+v, want steps of %d pictures", m, c.Data.TrainSize)
 	}
@@ -169,7 +170,7 @@ func TestMeasure_AnInterruptOfOneRankIsOneOfAll(t *testing.T) {
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 64, 0, 1
 	c.Net.Width, c.Run.Device, c.Run.Threads, c.Recipe.Form = .5, "cpu", 1, recipe.Paper
 	c.Train.Stage1Epochs = 10_000
-	arm := value(recipe.Stage1.ForTraining(false))(t)
+	arm := expect.Value(recipe.Stage1.ForTraining(false))(t)
 	localtest.Each(3, func(g ranks.Group) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -215,7 +216,7 @@ func TestBatchChoice_TakesTheSmallestThatIsAboutAsFastAsAny(t *testing.T) {
 		{1, 1, 1, 1, "memory holds no larger one"},
 	} {
 		b := &batchChoice{fits: c.fits, allows: c.allows}
-		must(t, b.choose(saturating(c.step)))
+		expect.OK(t, b.choose(saturating(c.step)))
 		if b.chosen != c.want || !strings.Contains(b.text(.001), c.why) {
 			t.Errorf("%+v: %s", c, b.text(.001))
 		}
@@ -248,7 +249,7 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "run")
 	learn(t, s, dir)
-	there := value(ReadConfig(dir))(t)
+	there := expect.Value(ReadConfig(dir))(t)
 	n := there.Train.BatchSize
 	if n < 1 || n > 512/enoughSteps || n != s.Config.Train.BatchSize || there.Train.BatchSizeMIL != 32 ||
 		!strings.Contains(told, "`train.learning_rate`") {
@@ -269,9 +270,9 @@ func TestAutoBatch_IsANumberInTheFolder(t *testing.T) {
 // A large net leaves room for fewer bags; what is counted is that of the plan.
 func TestMostInMemory_GoesByThePlan(t *testing.T) {
 	s := smallScenes(t, func(*Config) {})
-	arms := value(s.Config.PlannedArms())(t)
+	arms := expect.Value(s.Config.PlannedArms())(t)
 	nets := s.nets()
-	net := value(nets.fresh(arms[0]))(t)
+	net := expect.Value(nets.fresh(arms[0]))(t)
 	defer func() { _ = net.Close() }()
 	one, two := stepBytes(net, 64, 1, 0), stepBytes(net, 128, 1, 0)
 	if one <= 0 || two < one*3/2 || two > one*5/2 {
@@ -299,6 +300,6 @@ func smallScenes(t *testing.T, change func(*Config)) *Session {
 		"data.validation_size=64", "data.test_size=64", "net.width=.5", "run.device=cpu", "run.threads=1",
 		"train.stage1_epochs=6", "train.stage2_epochs=1")}.Resolve(&c)
 	change(&c)
-	must(t, err)
+	expect.OK(t, err)
 	return opened(t, c, Options{})
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/dataset"
 	"nmn/loader/doctor"
 	"nmn/recipe"
@@ -13,11 +14,11 @@ import (
 
 func TestExamine_SoundDataIsOpenedAndNotTrained(t *testing.T) {
 	t.Parallel()
-	c := value(Preset(ScenesPreset, Quick))(t)
+	c := expect.Value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize, c.Net.Width, c.Run.Device, c.Arm = 48, 16, 16, .5,
 		"cpu", recipe.FD
 	var topics []string
-	found := value(Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
+	found := expect.Value(Examine(t.Context(), &c, ExamineOptions{Message: func(m Message) {
 		topics = append(topics, m.Topic)
 	}}))(t)
 	if n := doctor.Count(found.Findings, doctor.Error); n != 0 || len(found.Splits) != 3 ||
@@ -33,7 +34,7 @@ func TestExamine_DataThatCannotBeOpenedIsAFinding(t *testing.T) {
 	c := DefaultConfig()
 	c.Data.Set = dataset.Captions
 	c.Data.Captions, c.Data.Images = filepath.Join(t.TempDir(), "nothing.json"), t.TempDir()
-	found := value(Examine(t.Context(), &c, ExamineOptions{}))(t)
+	found := expect.Value(Examine(t.Context(), &c, ExamineOptions{}))(t)
 	if len(found.Findings) != 1 || found.Findings[0].Kind != "unreadable-data" ||
 		found.Findings[0].Weight != doctor.Error {
 		t.Errorf("found %+v", found.Findings)

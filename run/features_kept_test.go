@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader/dataset"
 	"nmn/model/backbone"
@@ -51,19 +52,19 @@ func withBackbone(t *testing.T, pictures int) run.Config {
 			img.SetNRGBA(at%36, at/36, color.NRGBA{uint8(stream.Intn(256)), uint8(11 * i), uint8(at), 255})
 		}
 		var data bytes.Buffer
-		must(t, png.Encode(&data, img))
+		expect.OK(t, png.Encode(&data, img))
 		name := fmt.Sprintf("%02d.png", i)
-		must(t, os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666))
 		list += fmt.Sprintf("%s,word%d\n", name, i%2)
 	}
 	manifest := filepath.Join(dir, "list.csv")
-	must(t, os.WriteFile(manifest, []byte(list), 0o666))
+	expect.OK(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := document.ParseSettings("data.manifest="+manifest, "net.backbone="+weights, "net.input_size=32",
 		"run.device=cpu", "run.threads=1")
-	must(t, err)
+	expect.OK(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
-	must(t, err)
+	expect.OK(t, err)
 	return c
 }
 
@@ -91,7 +92,7 @@ func endWith(t *testing.T, path string, b byte, cut int) {
 	if err == nil {
 		err = os.WriteFile(path, append(data[:len(data)+cut], b), 0o666)
 	}
-	must(t, err)
+	expect.OK(t, err)
 }
 
 func TestOpen_KeepsFeatures(t *testing.T) {
@@ -111,7 +112,7 @@ func TestOpen_KeepsFeatures(t *testing.T) {
 	}
 	for i, path := range pictures {
 		when := time.Date(2001, 1, 1, 0, 0, i, 0, time.UTC)
-		must(t, os.Chtimes(path, when, when))
+		expect.OK(t, os.Chtimes(path, when, when))
 	}
 	for _, why := range []string{"touched", "again"} {
 		if again, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 0 || !slices.Equal(again, want) {
@@ -121,23 +122,6 @@ func TestOpen_KeepsFeatures(t *testing.T) {
 	endWith(t, pictures[20], 'b', -1)
 	if _, taken, err := featuresOf(t.Context(), c, own); err != nil || taken != 1 {
 		t.Errorf("%d features were taken of one changed picture: %v", taken, err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
 	}
 }
 
@@ -153,9 +137,9 @@ func backboned(t *testing.T, set dataset.Kind, mil bool) run.Config {
 		texts = append(texts, "data.frames=3")
 	}
 	given, err := document.ParseSettings(texts...)
-	must(t, err)
+	expect.OK(t, err)
 	err = run.Sources{Settings: given}.Resolve(&c)
-	must(t, err)
+	expect.OK(t, err)
 	return c
 }
 
@@ -164,7 +148,7 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	c, dir := backboned(t, dataset.MovingScenes, true), t.TempDir()
 	open := func() (s *run.Session, taken int) {
 		t.Helper()
-		s = value(run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }}))(t)
+		s = expect.Value(run.Open(t.Context(), c, run.Options{RunDir: dir, FeaturesTaken: func(int, int) { taken++ }}))(t)
 		t.Cleanup(func() { s.Close() })
 		return s, taken
 	}
@@ -177,16 +161,16 @@ func TestOpen_TakesFeaturesOfEachFrameOfClips(t *testing.T) {
 	for bag := range s.Data.Train.Len() {
 		for frame := range v.Frames(bag) {
 			row := make([]float32, v.Width())
-			must(t, v.Read(t.Context(), bag, frame, row))
+			expect.OK(t, v.Read(t.Context(), bag, frame, row))
 			got = append(got, row)
 		}
 	}
 	plain := c
 	plain.Net = run.BaseConfig().Net
 	plain.Net.Arch, plain.Data.VideoLevel = run.NetScenes, dataset.LevelVideo
-	other := value(run.Open(t.Context(), plain, run.Options{}))(t)
+	other := expect.Value(run.Open(t.Context(), plain, run.Options{}))(t)
 	defer other.Close()
-	b := value(other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32}))(t)
+	b := expect.Value(other.OpenBackbone(t.Context(), c.Net.Backbone, backbone.Options{Size: 32}))(t)
 	defer b.Close()
 	o := run.DefaultExtractOptions()
 	o.Layers, o.PerFrame = nil, true
@@ -231,8 +215,8 @@ func TestTrain_BehindABackboneOnClips(t *testing.T) {
 		if o.Backbone == nil || o.Backbone.Layer != "pool5" || o.MIL != c.Net.MIL {
 			t.Errorf("%s: the result says %+v, MIL %t", name, o.Backbone, o.MIL)
 		}
-		must(t, s.Close())
-		f := value(safetensors.Open(filepath.Join(dir, train.LastName)))(t)
+		expect.OK(t, s.Close())
+		f := expect.Value(safetensors.Open(filepath.Join(dir, train.LastName)))(t)
 		values, _, err := f.Float32("head.fc1.weight")
 		if err != nil {
 			t.Fatal(name, err, f.Names())

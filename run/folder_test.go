@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -28,7 +29,7 @@ import (
 func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 	c := tiny(t)
 	s := opened(t, c, Options{})
-	text := value(c.YAML())(t)
+	text := expect.Value(c.YAML())(t)
 	for _, name := range []string{ConfigFile, VocabularyFile, LogFile, report.HTMLFile, train.LastName,
 		train.BestName} {
 		dir := t.TempDir()
@@ -37,7 +38,7 @@ func TestTrain_OverwritesNoFileOfOthers(t *testing.T) {
 		if name == ConfigFile {
 			content = text
 		}
-		must(t, os.WriteFile(file, content, 0o666))
+		expect.OK(t, os.WriteFile(file, content, 0o666))
 		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}
@@ -59,8 +60,8 @@ func vectors(t *testing.T, file string, seed uint64) Config {
 		fmt.Fprintf(&b, "r%d,%+.3f,%+.3f,%d,%d\n", i, values.NormFloat64(), values.NormFloat64(), labels.IntN(2),
 			labels.IntN(2))
 	}
-	must(t, os.WriteFile(file, b.Bytes(), 0o666))
-	c := value(Preset(FeaturesPreset, Quick))(t)
+	expect.OK(t, os.WriteFile(file, b.Bytes(), 0o666))
+	c := expect.Value(Preset(FeaturesPreset, Quick))(t)
 	f := &c.Data.Features
 	f.Train.Features, f.LabelColumns, f.IDColumn = file, []string{"cat", "dog"}, "id"
 	c.Data.Set, c.Recipe.Form, c.Arm, c.Run.Device = "features", recipe.Paper, recipe.Baseline, "cpu"
@@ -136,7 +137,7 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	}
 	vectors(t, file, 2)
 	for _, part := range []string{"", Stage1Folder} { // those that refuse before the recipe does
-		must(t, os.Remove(filepath.Join(dir, part, DataFile)))
+		expect.OK(t, os.Remove(filepath.Join(dir, part, DataFile)))
 	}
 	if _, err := opened(t, c, Options{}).Train(t.Context(), dir); err == nil ||
 		!strings.Contains(err.Error(), file+" has changed since this run began") {
@@ -148,16 +149,16 @@ func TestResume_RefusesFeaturesThatHaveChanged(t *testing.T) {
 func TestModel_PredictsByTheNamesOfColumns(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "x.csv"), filepath.Join(t.TempDir(), "run")
 	learn(t, opened(t, vectors(t, file, 1), Options{}), dir)
-	m := value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"}}))(t)
-	t.Cleanup(func() { must(t, m.Close()) })
+	m := expect.Value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"}}))(t)
+	t.Cleanup(func() { expect.OK(t, m.Close()) })
 	predicted := func(content string) (*Predictions, error) {
 		t.Helper()
 		other := filepath.Join(t.TempDir(), "other.csv")
-		must(t, os.WriteFile(other, []byte(content), 0o666))
+		expect.OK(t, os.WriteFile(other, []byte(content), 0o666))
 		return m.Predict(t.Context(), []string{other}, DefaultPredictOptions())
 	}
-	one := value(predicted("id,x,y\na,1,-2\nb,.5,3\n"))(t)
-	two := value(predicted("y,id,x\n-2,a,1\n3,b,.5\n"))(t)
+	one := expect.Value(predicted("id,x,y\na,1,-2\nb,.5,3\n"))(t)
+	two := expect.Value(predicted("y,id,x\n-2,a,1\n3,b,.5\n"))(t)
 	if !slices.Equal(one.Probabilities, two.Probabilities) || len(one.Probabilities) == 0 {
 		t.Errorf("probabilities %v, in another order of columns %v", one.Probabilities, two.Probabilities)
 	}
@@ -173,7 +174,7 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 	for seed, warns := range map[uint64]bool{1: false, 2: true} {
 		vectors(t, file, seed)
 		var log bytes.Buffer
-		m := value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
+		m := expect.Value(OpenModel(t.Context(), dir, ModelOptions{Run: Resources{Device: "cpu"},
 			Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		o := DefaultEvaluateOptions()
 		o.Split = "train"
@@ -183,7 +184,7 @@ func TestModel_WarnsOfDataThatHaveChanged(t *testing.T) {
 		if got := strings.Contains(log.String(), file+" has changed since"); got != warns {
 			t.Errorf("data of seed %d: the log says %q", seed, log.String())
 		}
-		must(t, m.Close())
+		expect.OK(t, m.Close())
 	}
 }
 
@@ -194,25 +195,25 @@ func TestPrepareFolder_NotesTheEndsOfLargeSets(t *testing.T) {
 	for i := range 8 {
 		name := fmt.Sprintf("%d.png", i)
 		list += fmt.Sprintf("%s,%s\n", name, []string{"cat", "dog"}[i%2])
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte("picture "+name), 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("picture "+name), 0o666))
 	}
 	big, file := filepath.Join(dir, "0.png"), filepath.Join(dir, "list.csv")
-	must(t, os.WriteFile(file, []byte(list), 0o666))
-	must(t, os.Truncate(big, notedBytes+1)) // takes no room
+	expect.OK(t, os.WriteFile(file, []byte(list), 0o666))
+	expect.OK(t, os.Truncate(big, notedBytes+1)) // takes no room
 	c, err := Preset(ScenesPreset, Quick)
-	must(t, err)
+	expect.OK(t, err)
 	c.Data.Set, c.Data.Manifest, c.Run.Device, c.Data.Noise = dataset.Manifest, file, "cpu", 0
 	same := func() error { return opened(t, c, Options{}).SameData(t.Context(), folder) }
-	must(t, opened(t, c, Options{}).PrepareFolder(t.Context(), folder))
-	must(t, os.WriteFile(filepath.Join(folder, ResultFile), nil, 0o666))
+	expect.OK(t, opened(t, c, Options{}).PrepareFolder(t.Context(), folder))
+	expect.OK(t, os.WriteFile(filepath.Join(folder, ResultFile), nil, 0o666))
 	now := time.Now().Add(time.Hour)
-	must(t, os.Chtimes(big, now, now))
+	expect.OK(t, os.Chtimes(big, now, now))
 	if err := same(); err != nil {
 		t.Errorf("a picture with another time: %v", err)
 	}
-	f := value(os.OpenFile(big, os.O_WRONLY, 0))(t)
+	f := expect.Value(os.OpenFile(big, os.O_WRONLY, 0))(t)
 	_, err = f.WriteAt([]byte("x"), notedBytes)
-	must(t, errors.Join(err, f.Close()))
+	expect.OK(t, errors.Join(err, f.Close()))
 	if err := same(); err == nil || !strings.Contains(err.Error(), "0.png has changed since this run began") {
 		t.Errorf("a picture with another end: %v", err)
 	}
@@ -233,10 +234,10 @@ func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
 		Drawn:  []report.ShownBag{{ID: "a", Labels: []report.ShownLabel{{Word: "cat", P: .75, Kind: report.HitLabel}}}}}
 	for _, s := range []*report.Scored{want, nil} {
 		o := &Outcome{Arm: "baseline", Steps: 7, shown: s}
-		must(t, o.write(dir))
+		expect.OK(t, o.write(dir))
 		shown(s)
 		read, err := ReadOutcome(dir)
-		must(t, err)
+		expect.OK(t, err)
 		told, err := json.Marshal(o)
 		if again, reading := json.Marshal(read); err != nil || reading != nil || string(again) != string(told) ||
 			strings.Contains(string(told), "shown") {
@@ -250,7 +251,7 @@ func TestReadShown_IsWhatTheResultFileHolds(t *testing.T) {
 func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data := value(ran.OpenData(t.Context(), dataset.Options{}))(t)
+	data := expect.Value(ran.OpenData(t.Context(), dataset.Options{}))(t)
 	defer data.Close()
 	of := func(precision tensor.Precision, device string) string {
 		c := ran
@@ -258,7 +259,7 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 		if key, _, _ := FirstChange(&ran, &c); key != "" {
 			t.Errorf("%s on %s cannot go on for its %s", precision, device, key)
 		}
-		return value(fingerprint(t.Context(), &c, data, ""))(t)
+		return expect.Value(fingerprint(t.Context(), &c, data, ""))(t)
 	}
 	plain := of(tensor.FP32, "cpu")
 	exact := ran
@@ -278,14 +279,14 @@ func TestFingerprint_TellsPrecisionsApart(t *testing.T) {
 func TestFingerprint_DoesNotDependOnTheMinutesBetweenCheckpoints(t *testing.T) {
 	ran := DefaultConfig()
 	ran.Data.TrainSize, ran.Data.ValidationSize, ran.Data.TestSize = 8, 0, 8
-	data := value(ran.OpenData(t.Context(), dataset.Options{}))(t)
+	data := expect.Value(ran.OpenData(t.Context(), dataset.Options{}))(t)
 	defer data.Close()
 	often := ran
 	often.Train.CheckpointMinutes = .5
 	if key, was, is := FirstChange(&ran, &often); key != "" {
 		t.Errorf("a run cannot go on for its %s: %s, then %s", key, was, is)
 	}
-	a := value(fingerprint(t.Context(), &ran, data, ""))(t)
+	a := expect.Value(fingerprint(t.Context(), &ran, data, ""))(t)
 	if b, err := fingerprint(t.Context(), &often, data, ""); err != nil || a != b {
 		t.Errorf("a result of the same run is not found again (%v)", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/recipe"
 	"nmn/train"
 )
@@ -20,16 +21,16 @@ func TestTrain_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s := opened(t, c, Options{})
 	for _, written := range []string{"", Stage1Folder} {
 		dir := t.TempDir()
-		release := value(s.Ranks.Lock(t.Context(), filepath.Join(dir, written)))(t)
+		release := expect.Value(s.Ranks.Lock(t.Context(), filepath.Join(dir, written)))(t)
 		aside := filepath.Join(dir, written, "."+ConfigFile+"123")
-		must(t, os.WriteFile(aside, nil, 0o666))
+		expect.OK(t, os.WriteFile(aside, nil, 0o666))
 		if _, err := s.Train(t.Context(), dir); !errors.Is(err, ErrLocked) {
 			t.Errorf("Train while %q is being written: %v", written, err)
 		}
 		if _, err := os.Stat(aside); err != nil {
 			t.Errorf("what another process writes aside in %q: %v", written, err)
 		}
-		must(t, release())
+		expect.OK(t, release())
 		if _, err := s.Train(t.Context(), dir); err != nil {
 			t.Errorf("after the other process has ended: %v", err)
 		}
@@ -50,18 +51,18 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	first := ArmOptions{Arm: recipe.Stage1, Dir: filepath.Join(dir, Stage1Folder)}
 	learnArm(t, s, first)
 	last := filepath.Join(first.Dir, train.LastName)
-	finished := value(os.ReadFile(last))(t)
-	earlier := value(os.ReadFile(filepath.Join(first.Dir, train.PreviousName)))(t)
+	finished := expect.Value(os.ReadFile(last))(t)
+	earlier := expect.Value(os.ReadFile(filepath.Join(first.Dir, train.PreviousName)))(t)
 	put := func(content []byte) error { return durable.Save(last, content) }
 	arm := ArmOptions{Arm: recipe.FD, Dir: filepath.Join(dir, "fd"), From: last, Heading: "begins"}
 	s.Observe.Message = func(m Message) {
 		if m.Text != arm.Heading {
 			return
 		}
-		must(t, put(earlier))
+		expect.OK(t, put(earlier))
 	}
 	learnArm(t, s, arm)
-	must(t, put(finished))
+	expect.OK(t, put(finished))
 	s.Observe.Message = nil
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 		t.Errorf("it counts as complete: %+v, %v", o, err)
@@ -69,7 +70,7 @@ func TestTrainArm_IsNotCompleteIfItBeganFromAnotherStage1(t *testing.T) {
 	if _, _, err := s.TrainArm(t.Context(), arm); !errors.Is(err, train.ErrOtherRun) {
 		t.Errorf("to go on ends with %v, want ErrOtherRun", err)
 	}
-	must(t, os.RemoveAll(arm.Dir))
+	expect.OK(t, os.RemoveAll(arm.Dir))
 	learnArm(t, s, arm)
 	if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 		t.Errorf("trained again, it is not complete: %v", err)
@@ -95,12 +96,12 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 	}
 	for _, name := range []string{recipe.RatesFile, recipe.NoisyScoresFile} {
 		path := filepath.Join(made.Dir, name)
-		content := value(os.ReadFile(path))(t)
-		must(t, durable.Save(path, append(content, '\n')))
+		content := expect.Value(os.ReadFile(path))(t)
+		expect.OK(t, durable.Save(path, append(content, '\n')))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o != nil {
 			t.Errorf("with another %s it counts as complete (%v)", name, err)
 		}
-		must(t, durable.Save(path, content))
+		expect.OK(t, durable.Save(path, content))
 		if o, err := s.FinishedArm(t.Context(), arm); err != nil || o == nil {
 			t.Errorf("with %s as it was, it is not complete (%v)", name, err)
 		}
@@ -110,5 +111,5 @@ func TestTrainArm_IsNotCompleteIfItWasPlannedByAnotherRecipe(t *testing.T) {
 func learnArm(t *testing.T, s *Session, a ArmOptions) {
 	t.Helper()
 	_, _, err := s.TrainArm(t.Context(), a)
-	must(t, err)
+	expect.OK(t, err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/recipe"
 	"nmn/run"
 	"nmn/train"
@@ -28,11 +29,11 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 			return []train.Observer{{Step: func(train.StepDone) { interrupt() }}}
 		},
 	}})
-	must(t, err)
+	expect.OK(t, err)
 	if _, err := session.Train(ctx, dir); !errors.Is(err, run.ErrInterrupted) {
 		t.Fatalf("error %v, want that of an interruption after step 1", err)
 	}
-	must(t, session.Close())
+	expect.OK(t, session.Close())
 	const mark = 777777 // of the loss of steps that the checkpoint does not have
 	log, err := os.OpenFile(filepath.Join(dir, run.LogFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
@@ -41,7 +42,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 `)
 		err = errors.Join(err, log.Close())
 	}
-	must(t, err)
+	expect.OK(t, err)
 	if session, err = run.Open(t.Context(), config, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestResume_LogTellsOfEachStepOnce(t *testing.T) {
 // loggedSteps returns the steps in a log; none may have this loss.
 func loggedSteps(t *testing.T, path string, mark float64) (steps []int) {
 	t.Helper()
-	content := value(os.ReadFile(path))(t)
+	content := expect.Value(os.ReadFile(path))(t)
 	for lines := bufio.NewScanner(strings.NewReader(string(content))); lines.Scan(); {
 		var line struct {
 			Msg  string

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/rates/crossfit"
 	"nmn/ranks"
@@ -29,7 +30,7 @@ func withSiblings(t *testing.T) run.Config {
 	dir, list := t.TempDir(), "path,labels,split\n"
 	write := func(name string, number int, file []byte) {
 		list += fmt.Sprintf("%s,word%d,train\n", name, number%2)
-		must(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
 	}
 	for i := range 24 {
 		write(fmt.Sprintf("%02d.jpg", i), i, patches(t, i, 96, 0, 90))
@@ -39,13 +40,13 @@ func withSiblings(t *testing.T) run.Config {
 	}
 	write("broken.jpg", 0, []byte("no picture"))
 	manifest := filepath.Join(dir, "list.csv")
-	must(t, os.WriteFile(manifest, []byte(list), 0o666))
+	expect.OK(t, os.WriteFile(manifest, []byte(list), 0o666))
 	var c run.Config
 	given, err := document.ParseSettings("data.manifest="+manifest, "data.max_bad_samples=1", "net.width=.5",
 		"run.device=cpu", "run.threads=1", "recipe.form=estimate", "noise_rates=folds:2", "recipe.fold_epochs=1")
-	must(t, err)
+	expect.OK(t, err)
 	err = run.Sources{Preset: run.ScenesPreset, Settings: given}.Resolve(&c)
-	must(t, err)
+	expect.OK(t, err)
 	return c
 }
 
@@ -62,7 +63,7 @@ func patches(t *testing.T, number, side, border, quality int) []byte {
 		img.SetRGBA(x, y, colours[y*12/side*12+x*12/side])
 	}
 	var b bytes.Buffer
-	must(t, jpeg.Encode(&b, img.SubImage(img.Rect.Inset(border)), &jpeg.Options{Quality: quality}))
+	expect.OK(t, jpeg.Encode(&b, img.SubImage(img.Rect.Inset(border)), &jpeg.Options{Quality: quality}))
 	return b.Bytes()
 }
 
@@ -88,7 +89,7 @@ func TestFolds_SiblingsAreInOne(t *testing.T) {
 	t.Parallel()
 	c, dir := withSiblings(t), t.TempDir()
 	file, said, err := estimate(t.Context(), c, nil, dir)
-	must(t, err)
+	expect.OK(t, err)
 	plan, err := crossfit.Read(strings.NewReader(file), "plan")
 	if err != nil || plan.Groups != 4 || plan.Grouped != 8 || len(plan.IDs) != 28 {
 		t.Fatalf("the plan has %d groups of %d bags, of %d: %v", plan.Groups, plan.Grouped, len(plan.IDs), err)
@@ -124,7 +125,7 @@ func TestFolds_AreInterruptedWhileTheyLook(t *testing.T) {
 	c, dir := withSiblings(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := value(run.Open(ctx, c, run.Options{Observer: run.Observer{Message: func(m run.Message) {
+	s := expect.Value(run.Open(ctx, c, run.Options{Observer: run.Observer{Message: func(m run.Message) {
 		if m.Topic == "folds" {
 			cancel()
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/frames"
 	"nmn/loader/scenes"
 	"nmn/loader/shard"
@@ -22,8 +23,8 @@ import (
 func clipFolders(t *testing.T) (learned, tested string, common []string) {
 	t.Helper()
 	dir := t.TempDir()
-	words := value(scenes.Vocabulary())(t)
-	must(t, words.WriteFile(filepath.Join(dir, run.VocabularyFile)))
+	words := expect.Value(scenes.Vocabulary())(t)
+	expect.OK(t, words.WriteFile(filepath.Join(dir, run.VocabularyFile)))
 	for split, n := range map[string]int{"train": 12, "test": 5} {
 		if err := scenes.WriteMoving(t.Context(), scenes.MovingConfig{Seed: 1, Split: split, N: n, Frames: 3},
 			shard.DefaultConfig(), filepath.Join(dir, split)); err != nil {
@@ -40,9 +41,9 @@ func clipFolders(t *testing.T) (learned, tested string, common []string) {
 func trainedOnClips(t *testing.T, settings []string) (s *run.Session, dir string) {
 	t.Helper()
 	given, err := document.ParseSettings(settings...)
-	must(t, err)
+	expect.OK(t, err)
 	var c run.Config
-	must(t, (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c))
+	expect.OK(t, (run.Sources{Preset: run.MovingScenesPreset, Settings: given}).Resolve(&c))
 	if s, err = run.Open(t.Context(), c, run.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -73,12 +74,12 @@ func TestPredict_ClipsAsTheyAreEvaluated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := trainedOnClips(t, slices.Concat(common, []string{"data.test_clips=" + tested}, more))
-			m := value(run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}}))(t)
+			m := expect.Value(run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}}))(t)
 			defer m.Close()
 			l := s.Config.Loader()
 			l.BatchSize = 2
-			want := value(train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l))(t)
-			got := value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
+			want := expect.Value(train.Score(t.Context(), m.Net(), s.Config.Scored(s.Data.Test), l))(t)
+			got := expect.Value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
 			if got.Len() != 5 || !got.Clips || got.ID(1) != filepath.Join(tested, s.Data.Test.IDs[1]) {
 				t.Errorf("%d answers, of clips %t, the second is %q", got.Len(), got.Clips, got.ID(1))
 			}
@@ -99,7 +100,7 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	t.Parallel()
 	_, tested, common := clipFolders(t)
 	s, dir := trainedOnClips(t, append(common, "data.test_clips="+tested, "net.mil=true", "train.batch_size_mil=4"))
-	m := value(s.OpenModel(dir, run.Last))(t)
+	m := expect.Value(s.OpenModel(dir, run.Last))(t)
 	defer m.Close()
 	o := run.DefaultExtractOptions()
 	o.Split = "test"
@@ -126,7 +127,7 @@ func TestExtract_ClipsAsOfASplit(t *testing.T) {
 	}
 	o.Images = ""
 	video := filepath.Join(t.TempDir(), "clip.mkv")
-	must(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
+	expect.OK(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
 	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
 	if _, err := m.Extract(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
 		"get ffmpeg 5.1") {
@@ -143,19 +144,19 @@ func closeRows(a, b []float32) bool {
 func unpackFrames(t *testing.T, dir string) {
 	t.Helper()
 	shards := map[string]bool{shard.IndexName: true}
-	r := value(shard.Open(dir))(t)
+	r := expect.Value(shard.Open(dir))(t)
 	for record, err := range r.Records() {
-		must(t, err)
+		expect.OK(t, err)
 		for i := range record.Frames {
-			data := value(r.ReadFrame(&record, i, nil))(t)
-			must(t, os.MkdirAll(filepath.Join(dir, record.Key), 0o777))
-			must(t, os.WriteFile(filepath.Join(dir, record.Key, fmt.Sprintf("%02d.jpg", i)), data, 0o666))
+			data := expect.Value(r.ReadFrame(&record, i, nil))(t)
+			expect.OK(t, os.MkdirAll(filepath.Join(dir, record.Key), 0o777))
+			expect.OK(t, os.WriteFile(filepath.Join(dir, record.Key, fmt.Sprintf("%02d.jpg", i)), data, 0o666))
 		}
 		shards[record.Shard] = true
 	}
-	must(t, r.Close())
+	expect.OK(t, r.Close())
 	for name := range shards {
-		must(t, os.Remove(filepath.Join(dir, name)))
+		expect.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 }
 
@@ -165,14 +166,14 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	_, tested, common := clipFolders(t)
 	s, dir := trainedOnClips(t, append(common, "data.validation_share=.2", "data.test_share=.2", "net.mil=true"))
 	m, err := s.OpenModel(dir, run.Last)
-	must(t, err)
+	expect.OK(t, err)
 	defer m.Close()
-	indexed := value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
+	indexed := expect.Value(m.Predict(t.Context(), []string{tested}, run.DefaultPredictOptions()))(t)
 	unpackFrames(t, tested)
 	o := run.DefaultPredictOptions()
 	var skipped []string
 	o.Skipped = func(files []string) { skipped = files }
-	plain := value(m.Predict(t.Context(), []string{tested}, o))(t)
+	plain := expect.Value(m.Predict(t.Context(), []string{tested}, o))(t)
 	if !slices.Equal(plain.Probabilities, indexed.Probabilities) || len(skipped) == 0 {
 		t.Errorf("folders of pictures give %v, those with an index %v; skipped %q", plain.Probabilities,
 			indexed.Probabilities, skipped)
@@ -192,13 +193,13 @@ func TestPredict_FoldersOfFrames(t *testing.T) {
 	if single, err := m.Predict(t.Context(), pictures[:1], o); err != nil || single.Len() != 1 {
 		t.Errorf("a picture: %v, %v", single, err)
 	}
-	must(t, os.WriteFile(pictures[1], []byte("\xff\xd8\xff"), 0o666))
+	expect.OK(t, os.WriteFile(pictures[1], []byte("\xff\xd8\xff"), 0o666))
 	bad, err := m.Predict(t.Context(), []string{tested}, o)
 	if err != nil || bad.Len() != 4 || len(bad.Bad) != 1 || !strings.Contains(bad.Bad[0].Err.Error(), pictures[1]) {
 		t.Errorf("a broken frame: %+v, %v", bad, err)
 	}
 	video := filepath.Join(t.TempDir(), "clip.mkv")
-	must(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
+	expect.OK(t, os.WriteFile(video, []byte("\x1a\x45\xdf\xa3"), 0o666))
 	o.FFmpeg = filepath.Join(t.TempDir(), "no-ffmpeg")
 	if _, err := m.Predict(t.Context(), []string{video}, o); err == nil || !strings.Contains(err.Error(),
 		"get ffmpeg 5.1") {

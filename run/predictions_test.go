@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/features"
 	"nmn/text"
 )
 
 func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
-	v := value(text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}}))(t)
+	v := expect.Value(text.NewVocabulary([]text.Word{{Text: "dog"}, {Text: "cat"}}))(t)
 	p := &Predictions{Vocabulary: v, Probabilities: []float32{.25, 1, 1e-9, .1}, Threshold: .5,
 		set: &loader.Set{IDs: []string{"a", "b", "c"}}, names: []string{"a", "b", "c"}, index: []int{0, 2}}
 	dir := t.TempDir()
 	matrix, table := filepath.Join(dir, "p.npy"), filepath.Join(dir, "p.csv")
 	for _, path := range []string{matrix, table} {
-		must(t, p.WriteFile(path))
+		expect.OK(t, p.WriteFile(path))
 	}
-	rows := value(features.Open(t.Context(), features.Options{Features: matrix}))(t)
+	rows := expect.Value(features.Open(t.Context(), features.Options{Features: matrix}))(t)
 	defer rows.Close()
 	if rows.Rows.Len() != 2 || rows.Rows.Width() != 2 {
 		t.Fatalf("%d×%d, want 2×2", rows.Rows.Len(), rows.Rows.Width())
@@ -34,7 +35,7 @@ func TestPredictionsWriteFile_HoldsEveryProbability(t *testing.T) {
 		}
 	}
 	var want bytes.Buffer
-	must(t, p.WriteTable(&want))
+	expect.OK(t, p.WriteTable(&want))
 	if got, err := os.ReadFile(table); err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("the table is %q (%v), want %q", got, err, want.Bytes())
 	}

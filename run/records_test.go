@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/recipe"
 	"nmn/report"
 	"nmn/train"
@@ -15,10 +16,10 @@ import (
 func TestEpochs_RecordGoesOnBehindAStep(t *testing.T) {
 	dir := t.TempDir()
 	r, err := openEpochs(dir, -1)
-	must(t, err)
+	expect.OK(t, err)
 	judged := &recipe.Judgement{Evaluation: &eval.Result{}}
 	for epoch := 1; epoch <= 3; epoch++ {
-		must(t, r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged))
+		expect.OK(t, r.put(train.Position{Epoch: epoch, Step: 10 * epoch}, judged))
 	}
 	if r, err = openEpochs(dir, 20); err != nil || len(r.rows) != 2 {
 		t.Fatalf("%d rows behind step 20 (%v), want 2", len(r.rows), err)
@@ -67,7 +68,7 @@ func TestEpochLoss_IsThatOfTheLastEpoch(t *testing.T) {
 		`{"msg":"epoch","step":20,"loss":3.5}` + "\n" + `{"msg":"epoch","step":40,"loss":2.5}` + "\n" +
 			`{"msg":"step","step":60,"loss":9}` + "\n": 2.5,
 	} {
-		must(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(text), 0o666))
 		if loss, err := EpochLoss(dir); err != nil || loss != want {
 			t.Errorf("%s: %v (%v), want %v", text, loss, err, want)
 		}
@@ -108,7 +109,7 @@ func TestAfterStage1_StepsGoOn(t *testing.T) {
 	}
 	log := `{"msg":"step","step":1,"loss":5}` + "\n" + `{"msg":"step","step":7,"loss":3}` + "\n" +
 		`{"msg":"evaluation","step":7,"map":0.5}` + "\n"
-	must(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(log), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, LogFile), []byte(log), 0o644))
 	got := afterStage1(dir, second)
 	if len(got) != 4 || got[0].Stage != "stage1" || got[1].Step != 7 || got[2].AP != .5 || got[3].Step != 8 ||
 		got[3].Stage != "held-rates" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 	"nmn/model"
 	"nmn/recipe"
@@ -20,7 +21,7 @@ import (
 // tiny is a configuration of stage 1 on a few scenes, whose training takes a moment.
 func tiny(t *testing.T) Config {
 	t.Helper()
-	c := value(Preset(ScenesPreset, Quick))(t)
+	c := expect.Value(Preset(ScenesPreset, Quick))(t)
 	c.Data.TrainSize, c.Data.ValidationSize, c.Data.TestSize = 24, 0, 8
 	c.Net.Width, c.Train.Stage1Epochs, c.Train.Stage2Epochs, c.Run.Device = .5, 1, 1, "cpu"
 	c.Arm = recipe.Stage1
@@ -30,8 +31,8 @@ func tiny(t *testing.T) Config {
 // opened opens a session that ends with the test.
 func opened(t *testing.T, c Config, o Options) *Session {
 	t.Helper()
-	s := value(Open(t.Context(), c, o))(t)
-	t.Cleanup(func() { must(t, s.Close()) })
+	s := expect.Value(Open(t.Context(), c, o))(t)
+	t.Cleanup(func() { expect.OK(t, s.Close()) })
 	return s
 }
 
@@ -39,7 +40,7 @@ func opened(t *testing.T, c Config, o Options) *Session {
 func learn(t *testing.T, s *Session, dir string) {
 	t.Helper()
 	_, err := s.Train(t.Context(), dir)
-	must(t, err)
+	expect.OK(t, err)
 }
 
 // Every net of an experiment starts from the same file: what was taken from it is shown for the first seed alone.
@@ -53,40 +54,23 @@ func TestLoadWeights_AreShownOnceOverSeeds(t *testing.T) {
 			shown++
 		}
 	}}})
-	arms := value(c.PlannedArms())(t)
+	arms := expect.Value(c.PlannedArms())(t)
 	for _, seed := range []uint64{1, 2} {
 		c.Train.Seed = seed
-		s := value(all.With(t.Context(), c))(t)
+		s := expect.Value(all.With(t.Context(), c))(t)
 		nets := s.nets()
-		net := value(nets.fresh(arms[0]))(t)
-		must(t, net.Close())
+		net := expect.Value(nets.fresh(arms[0]))(t)
+		expect.OK(t, net.Close())
 	}
 	if shown != 1 {
 		t.Errorf("the table of weights is shown %d times for 2 seeds, want once", shown)
 	}
 }
 
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
-}
-
 // settings are some that are written as on a command line.
 func settings(t *testing.T, texts ...string) []*document.Setting {
 	t.Helper()
-	return value(document.ParseSettings(texts...))(t)
+	return expect.Value(document.ParseSettings(texts...))(t)
 }
 
 // resolved is a configuration for a manifest, with some settings.
@@ -99,9 +83,9 @@ func resolved(t *testing.T, texts ...string) (Config, error) {
 
 func TestResNet_ConfigurationIsThatOfTheNet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "resnet50.safetensors")
-	must(t, os.WriteFile(file, nil, 0o600))
+	expect.OK(t, os.WriteFile(file, nil, 0o600))
 	c, err := resolved(t, "net.arch=resnet50", "net.mil=true", "net.weights="+file)
-	must(t, err)
+	expect.OK(t, err)
 	m := c.Net.Model(7, 0, model.NoNoise)
 	want, _ := model.ResNet("resnet50", 7, true)
 	if !reflect.DeepEqual(m, want) || m.Size != 448 || c.Fit() != picture.FitLongest {
@@ -138,7 +122,7 @@ func TestResNet_PaintedScenesAreMadeTwiceAsLarge(t *testing.T) {
 // A file of a residual net determines its architecture, unless the user names a net or a preset.
 func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 	config, err := model.ResNet("resnet34", 2, false)
-	must(t, err)
+	expect.OK(t, err)
 	var tensors []safetensors.Tensor
 	for _, node := range config.Backbone() {
 		if node.Kind == model.Convolution {
@@ -146,9 +130,9 @@ func TestResNet_ArchitectureOfTheFile(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	must(t, safetensors.Write(&b, nil, tensors))
+	expect.OK(t, safetensors.Write(&b, nil, tensors))
 	file := filepath.Join(t.TempDir(), "net.safetensors")
-	must(t, os.WriteFile(file, b.Bytes(), 0o666))
+	expect.OK(t, os.WriteFile(file, b.Bytes(), 0o666))
 	for _, c := range []struct {
 		keys []string
 		want NetName

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader/augment"
 	"nmn/run/document"
@@ -34,7 +35,7 @@ func TestConfig_AugmentationsMakeAnotherRun(t *testing.T) {
 		}
 	}
 	text, err := changed.YAML()
-	must(t, err)
+	expect.OK(t, err)
 	read := DefaultConfig()
 	if err := decodeYAML("config.yaml", text, &read); err != nil || read.Train.Augment != changed.Train.Augment {
 		t.Errorf("read back as %+v, %v", read.Train.Augment, err)
@@ -69,7 +70,7 @@ func FuzzReadConfig(f *testing.F) {
 		if c.Validate() != nil {
 			return
 		}
-		written := value(c.YAML())(t)
+		written := expect.Value(c.YAML())(t)
 		var again Config
 		if err := decodeYAML("again.yaml", written, &again); err != nil {
 			t.Fatalf("%v in\n%s", err, written)

@@ -14,6 +14,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
@@ -34,7 +35,7 @@ func (r red) Read(_ context.Context, _, _ int, p *picture.Picture) error {
 func validationSet(t *testing.T) *loader.Set {
 	t.Helper()
 	v, err := text.NewVocabulary([]text.Word{{Text: "ball", POS: text.NN}, {Text: "red", POS: text.JJ}})
-	must(t, err)
+	expect.OK(t, err)
 	return &loader.Set{Name: "validation", Vocabulary: v, IDs: []string{"a.png", "b.png"}, Source: red{20, 10},
 		Labels: dense.New(dense.WithShape(2, 2), dense.WithBacking([]uint8{1, 0, 0, 1}))}
 }
@@ -47,14 +48,14 @@ func boardFiles(t *testing.T, dir string) string {
 		t.Fatalf("%v, %v", files, err)
 	}
 	content, err := os.ReadFile(files[0])
-	must(t, err)
+	expect.OK(t, err)
 	return string(content)
 }
 
 func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBoard(dir, -1, validationSet(t))
-	must(t, err)
+	expect.OK(t, err)
 	o := b.Observer()
 	o.Step(stepDone(7))
 	e := evaluated(t, 7)
@@ -62,7 +63,7 @@ func TestBoard_TellsStepsMeasuresCurvesAndMistakes(t *testing.T) {
 	prob := dense.New(dense.WithShape(2, 2), dense.WithBacking([]float32{.88, .27, .95, .38}))
 	e.Scores = &train.Scores{Index: []int{0, 1}, Logits: logits, Prob: prob}
 	o.Evaluated(e)
-	must(t, b.Close())
+	expect.OK(t, b.Close())
 	content := boardFiles(t, dir)
 	for _, want := range []string{"train/loss", "speed/images_per_s", "validation/map",
 		"against observed labels/all classes", "against observed labels/NN",
@@ -109,10 +110,10 @@ func stepsOf(t *testing.T, content, holds string) (steps []int) {
 func TestBoard_NamesMistakesAsTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBoard(dir, -1, validationSet(t))
-	must(t, err)
+	expect.OK(t, err)
 	b.Observer().Evaluated(scored(t, 7))
 	b.Observer().Evaluated(scored(t, 9))
-	must(t, b.Close())
+	expect.OK(t, b.Close())
 	content := boardFiles(t, dir)
 	for _, tag := range []string{"made up red, p 0.950, a.png",
 		"missed red, p 0.380, b.png", "against observed labels/JJ", "validation/map"} {
@@ -133,9 +134,9 @@ func TestBoard_OfASetWithoutPictures(t *testing.T) {
 	dir, set := t.TempDir(), validationSet(t)
 	set.Source = nil
 	b, err := OpenBoard(dir, -1, set)
-	must(t, err)
+	expect.OK(t, err)
 	b.Observer().Evaluated(scored(t, 7))
-	must(t, b.Close())
+	expect.OK(t, b.Close())
 	if content := boardFiles(t, dir); len(stepsOf(t, content, "against observed labels/all classes")) != 1 ||
 		strings.Contains(content, "surest mistakes") {
 		t.Error("want curves and no pictures")
@@ -158,7 +159,7 @@ func TestBoard_PicturesThatCannotBeRead(t *testing.T) {
 	dir, set, source := t.TempDir(), validationSet(t), &unreadable{}
 	set.Source = source
 	b, err := OpenBoard(dir, -1, set)
-	must(t, err)
+	expect.OK(t, err)
 	b.Observer().Evaluated(scored(t, 7))
 	b.Observer().Evaluated(scored(t, 9))
 	if err := b.Close(); !errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "a.png") {
@@ -181,7 +182,7 @@ func TestOpenLog_WhereNoFileCanBe(t *testing.T) {
 
 func TestLog_CloseReportsWhatTheFileSays(t *testing.T) {
 	l := openLog(t, filepath.Join(t.TempDir(), "log.jsonl"), -1)
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	if err := l.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("closed twice: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/train"
 )
@@ -26,14 +27,14 @@ func evaluated(t *testing.T, step int) train.Evaluated {
 	t.Helper()
 	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}},
 		eval.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	return train.Evaluated{Epoch: 2, Step: step, Result: r, Best: true, Value: 1, Duration: time.Second}
 }
 
 func openLog(t *testing.T, path string, step int) *Log {
 	t.Helper()
 	l, err := OpenLog(path, step)
-	must(t, err)
+	expect.OK(t, err)
 	return l
 }
 
@@ -41,7 +42,7 @@ func openLog(t *testing.T, path string, step int) *Log {
 func lines(t *testing.T, path string) (all []map[string]any) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	for line := range strings.Lines(string(content)) {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
@@ -61,7 +62,7 @@ func TestLog_StepHasTypedKeysWithUnits(t *testing.T) {
 	quiet := stepDone(8)
 	quiet.Log = false
 	l.Observer().Step(quiet)
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	got := lines(t, path)
 	if len(got) != 1 {
 		t.Fatalf("%d lines, want the one on the log interval", len(got))
@@ -85,7 +86,7 @@ func TestLog_EpochsAndEvaluationsHaveAllFigures(t *testing.T) {
 	done := evaluated(t, 7)
 	done.Duration = time.Second
 	l.Observer().Evaluated(done)
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	want := []map[string]any{
 		{"msg": "epoch", "step": 7., "epoch": 2., "loss": 2.5, "samples": 80., "images": 160., "bad_samples": 3.,
 			"data_wait_ms": 1000., "epoch_ms": 2000.},
@@ -113,7 +114,7 @@ func TestLog_NamesEachBadSampleAndWhy(t *testing.T) {
 	l.Observer().Bad(train.BadSamples{Count: 5, New: []loader.BadSample{
 		{Bag: 3, ID: "17", Err: errors.New("a.jpg is cut short")},
 		{Bag: 4, ID: "18", Err: errors.New("b.jpg is empty")}}})
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	got := lines(t, path)
 	if len(got) != 2 || got[0]["id"] != "17" || got[0]["cause"] != "a.jpg is cut short" || got[1]["id"] != "18" ||
 		got[1]["count"] != 5. {
@@ -131,13 +132,13 @@ func TestLog_ResumeTakesOutStepsThatWillBeRedoneAndACutLine(t *testing.T) {
 	}
 	o.Evaluated(evaluated(t, 5))
 	o.Epoch(train.EpochDone{Step: 5, Epoch: 1})
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	content, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path, append(content, `{"step":3,"los`...), 0o644))
+	expect.OK(t, err)
+	expect.OK(t, os.WriteFile(path, append(content, `{"step":3,"los`...), 0o644))
 	l = openLog(t, path, 3)
 	l.Observer().Step(stepDone(4))
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	var steps []any
 	for _, line := range lines(t, path) {
 		steps = append(steps, line["step"])
@@ -146,7 +147,7 @@ func TestLog_ResumeTakesOutStepsThatWillBeRedoneAndACutLine(t *testing.T) {
 		t.Errorf("steps %v, want %v", steps, want)
 	}
 	l = openLog(t, path, -1)
-	must(t, l.Close())
+	expect.OK(t, l.Close())
 	if rest := lines(t, path); len(rest) != 0 {
 		t.Errorf("a new run found %d lines", len(rest))
 	}
@@ -156,7 +157,7 @@ func TestLog_ResumeTakesOutBrokenLinesAndCountsThem(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	whole := []string{`{"msg":"step","step":1}`, `{"msg":"step","st`, `{"msg":"step","step":2}`, "",
 		`{"msg":"step","step":3}`}
-	must(t, os.WriteFile(path, []byte(strings.Join(whole, "\n")+"\n"), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte(strings.Join(whole, "\n")+"\n"), 0o644))
 	l := openLog(t, path, 2)
 	l.Observer().Step(stepDone(3))
 	if err := l.Close(); err != nil || l.Broken() != 2 {
@@ -184,7 +185,7 @@ func TestLog_LostLinesAreCountedInALine(t *testing.T) {
 
 func TestLog_FileThatIsNoLogIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
-	must(t, os.WriteFile(path, []byte("my notes\n"), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte("my notes\n"), 0o644))
 	if _, err := OpenLog(path, 3); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("error %v does not name the line", err)
 	}
@@ -207,12 +208,4 @@ func FuzzLinesUntil(f *testing.F) {
 			t.Errorf("kept %q, then %q, %v", kept, second, err)
 		}
 	})
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -8,12 +8,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func tableWords(t testing.TB) *Vocabulary {
 	t.Helper()
 	v, err := NewVocabulary([]Word{{Text: "cat"}, {Text: "red"}, {Text: "up,side"}, {Text: " odd"}})
-	check(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -35,7 +37,7 @@ func readTable(t testing.TB, in string) (lines []string, table *ClassTable, err 
 
 func TestClassTable_AnyOrderOfLinesAndColumns(t *testing.T) {
 	lines, table, err := readTable(t, "\ufeff Q, ,x, CLASS,\n 1 ,,a, cat,\r\n\n2,,b,\"up,side\",\n3,,\"c\nd\", odd,\n")
-	check(t, err)
+	expect.OK(t, err)
 	if want := []string{"0/2: 1", "2/4: 2", "3/5: 3"}; !reflect.DeepEqual(lines, want) {
 		t.Errorf("lines %q, want %q", lines, want)
 	}

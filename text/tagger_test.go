@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jdkato/prose/v2"
+
+	"nmn/internal/expect"
 )
 
 func init() { RegisterModel(prose.Asset) }
@@ -16,7 +18,7 @@ var sharedTagger = sync.OnceValues(NewTagger)
 func newTagger(t testing.TB) *Tagger {
 	t.Helper()
 	tagger, err := sharedTagger()
-	check(t, err)
+	expect.OK(t, err)
 	return tagger
 }
 
@@ -40,7 +42,7 @@ func TestTagger_EqualsProse(t *testing.T) {
 			options = append(options, prose.UsingModel(model))
 		}
 		doc, err := prose.NewDocument(caption, options...)
-		check(t, err)
+		expect.OK(t, err)
 		model = doc.Model
 		var words, want []string
 		for _, token := range doc.Tokens() {

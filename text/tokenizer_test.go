@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"nmn/internal/expect"
 )
 
 func TestTokenizer_Rules(t *testing.T) {
@@ -130,10 +132,10 @@ func ptbPairs(t testing.TB) (pairs [][2]string, bytes int) {
 func gzipLines(t testing.TB, path string) []string {
 	t.Helper()
 	f, err := os.Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	check(t, err)
+	expect.OK(t, err)
 	var lines []string
 	for sc := bufio.NewScanner(z); ; {
 		if !sc.Scan() {

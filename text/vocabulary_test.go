@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestParseVocabulary_ReadsTheFormat(t *testing.T) {
 	in := "\ufeffa, DT, 683655\r\ndog, NN, 12\r\n\r\n1,000, other, 3\nred,jj,  4\ntraffic light, NN, 0"
 	v, err := parseVocabulary("v.txt", strings.NewReader(in))
-	check(t, err)
+	expect.OK(t, err)
 	want := []Word{{"a", DT, 683655}, {"dog", NN, 12}, {"1,000", Others, 3}, {"red", JJ, 4}, {"traffic light", NN, 0}}
 	if !reflect.DeepEqual(v.Words(), want) {
 		t.Errorf("got %v, want %v", v.Words(), want)
@@ -59,7 +61,7 @@ func TestParseVocabulary_NamesThePlaceOfAnError(t *testing.T) {
 // A file of names alone is a vocabulary too; the first line decides.
 func TestParseVocabulary_ReadsNames(t *testing.T) {
 	v, err := parseVocabulary("v.txt", strings.NewReader("\ufeffdog\r\n\ntraffic light\nSmith, John\n 7 \n"))
-	check(t, err)
+	expect.OK(t, err)
 	want := []Word{{"dog", Others, 0}, {"traffic light", Others, 0}, {"Smith, John", Others, 0}, {"7", Others, 0}}
 	if !reflect.DeepEqual(v.Words(), want) || v.HasPOS() {
 		t.Errorf("got %v, want %v", v.Words(), want)
@@ -84,7 +86,7 @@ func TestBuildVocabulary_WithoutFunctionWords(t *testing.T) {
 	captions := slices.Values([]string{"A man is riding a horse on the beach with his dog.",
 		"There are two dogs, and they don't run into the water.", "someone who could have been the man's brother"})
 	v, err := BuildVocabulary(captions, VocabularyOptions{Tagger: newTagger(t), NoFunctionWords: true})
-	check(t, err)
+	expect.OK(t, err)
 	got := slices.Sorted(slices.Values(v.Texts()))
 	if want := strings.Fields("beach brother dog dogs horse man riding run two water"); !slices.Equal(got, want) {
 		t.Errorf("words %q, want %q", got, want)
@@ -94,14 +96,14 @@ func TestBuildVocabulary_WithoutFunctionWords(t *testing.T) {
 func TestVocabulary_WriteFileReadsBack(t *testing.T) {
 	want := []Word{{"a", DT, 9}, {"1,000", Others, 3}, {"o'clock", NN, 2}, {"café", NN, 1}}
 	v, err := NewVocabulary(want)
-	check(t, err)
+	expect.OK(t, err)
 	path := filepath.Join(t.TempDir(), "v.txt")
-	check(t, v.WriteFile(path))
+	expect.OK(t, v.WriteFile(path))
 	if b, _ := os.ReadFile(path); string(b) != "a, DT, 9\n1,000, other, 3\no'clock, NN, 2\ncafé, NN, 1\n" {
 		t.Errorf("file is %q", b)
 	}
 	got, err := ReadVocabulary(path)
-	check(t, err)
+	expect.OK(t, err)
 	if !reflect.DeepEqual(got.Words(), want) {
 		t.Errorf("read back %v", got.Words())
 	}
@@ -111,7 +113,7 @@ func TestVocabulary_WriteRefusesWhatCannotBeReadBack(t *testing.T) {
 	for _, w := range []Word{{" a", NN, 1}, {"a\nb", NN, 1}, {"a", NN, -1}, {"a", POS(99), 1},
 		{strings.Repeat("a", 5000), NN, 1}} {
 		v, err := NewVocabulary([]Word{w})
-		check(t, err)
+		expect.OK(t, err)
 		if err := v.WriteFile(filepath.Join(t.TempDir(), "v.txt")); err == nil {
 			t.Errorf("%.20q was written", w.Text)
 		}
@@ -128,7 +130,7 @@ func TestReadVocabulary_MissingFileNamesIt(t *testing.T) {
 func TestBuildVocabulary_MostFrequentWords(t *testing.T) {
 	captions := []string{"A dog runs.", "A dog and a cat run in the park.", `the "cat" runs (fast)`, "zebra, apple"}
 	v, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Size: 6, Tagger: newTagger(t)})
-	check(t, err)
+	expect.OK(t, err)
 	want := []Word{{"a", DT, 3}, {"cat", NN, 2}, {"dog", NN, 2}, {"runs", VB, 2}, {"the", DT, 2}, {"and", Others, 1}}
 	if !reflect.DeepEqual(v.Words(), want) {
 		t.Errorf("got %v\nwant %v", v.Words(), want)
@@ -162,7 +164,7 @@ func TestReadVocabulary_FangHasTheGroupsOfTable1(t *testing.T) {
 	}
 	path := filepath.Join(root, "vocab-fang2015", "vocab_words.txt")
 	v, err := ReadVocabulary(path)
-	check(t, err)
+	expect.OK(t, err)
 	if got, want := v.POSCounts(), [POSCount]int{NN: 616, VB: 176, JJ: 119, DT: 10, PRP: 11, IN: 38,
 		Others: 30}; got != want {
 		t.Errorf("groups %v, want %v", got, want)
@@ -202,7 +204,7 @@ func FuzzParseVocabulary(f *testing.F) {
 func TestBuildVocabulary_GroupOfTheMostFrequentTag(t *testing.T) {
 	captions := []string{"a run in the park", "they run fast", "people who run", "we run to the beach"}
 	v, err := BuildVocabulary(slices.Values(captions), VocabularyOptions{Tagger: newTagger(t)})
-	check(t, err)
+	expect.OK(t, err)
 	run, _ := v.Index("run")
 	if got := v.Word(run); got != (Word{"run", VB, 4}) {
 		t.Errorf("%+v, want a verb: it is a noun in the first caption alone", got)
@@ -214,12 +216,5 @@ func TestBuildVocabulary_GroupOfTheMostFrequentTag(t *testing.T) {
 		if got := c.group(); got != want {
 			t.Errorf("%v is %v, want %v", c.tags, got, want)
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/augment"
 	"nmn/model"
 )
@@ -49,14 +50,14 @@ func TestOnline_TheFirstEpochIsNotAugmented(t *testing.T) {
 func TestNew_MixturesAreNotForNoiseModels(t *testing.T) {
 	r := newRig()
 	r.noise, r.config.Augment = model.FeatureIndependent, augment.Config{Mixup: .2}
-	refused(t, errOf(New(r.options(t))), "`train.augment.mixup`")
+	expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "`train.augment.mixup`")
 	r.soft, r.config.Noise.Frozen = .2, true
 	if _, err := New(r.options(t)); err != nil {
 		t.Errorf("soft targets past a held noise model: %v", err)
 	}
 	evidence := newRig()
 	evidence.certainty, evidence.config.Augment = 1.5, augment.Config{Mixup: .2}
-	refused(t, errOf(New(evidence.options(t))), "evidence")
+	expect.Refusal(t, expect.ErrorOf(New(evidence.options(t))), "evidence")
 }
 
 // The loss of a mixed batch is computed against its mixed labels.

@@ -10,6 +10,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -27,7 +28,7 @@ func averaging(t *testing.T) rig {
 func tensorsOf(t *testing.T, path string) map[string][]float32 {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, f.Close()) }()
 	all := map[string][]float32{}
 	for _, name := range f.Names() {
@@ -99,7 +100,7 @@ func TestAverage_ChangesNothingThatLearnsAndIsWhatCheckpointsHold(t *testing.T) 
 		t.Errorf("%d averages", averaged)
 	}
 	net, _, err := OpenNet(filepath.Join(r.directory, LastName), openCPU(t, 1))
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, net.Close()) }()
 	sameWeights(t, weights(t, net), weights(t, trainer.Net),
 		"the net and its checkpoint differ after the end of the stage")
@@ -119,13 +120,13 @@ func TestAverage_IsWhatValidationsAndCallbacksSee(t *testing.T) {
 	run(t, trainer)
 	last := filepath.Join(r.directory, LastName)
 	net, _, err := OpenNet(last, openCPU(t, 1))
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, net.Close()) }()
 	sameWeights(t, seen[len(seen)-1], weights(t, net), "the callback at the end of the last epoch saw other weights")
 	c := loader.DefaultConfig()
 	c.BatchSize = 8
 	scores, err := Score(context.Background(), net, o.Validation, c)
-	must(t, err)
+	expect.OK(t, err)
 	result, err := Evaluate(scores, o.Validation, o.Data, eval.Options{})
 	check(t, err)
 	if want := float64(Measure(r.config.BestBy, result)); values[len(values)-1] != want {
@@ -153,7 +154,7 @@ func TestAverage_StageTwoStartsFromTheAverages(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	net, err := model.New(r.net(), openCPU(t, 1))
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, net.Close()) }()
 	_, err = loadClassifier(net, filepath.Join(r.directory, LastName), trainer.Data)
 	check(t, err)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/loader"
@@ -40,7 +41,7 @@ func open(t testing.TB, c kernels.Config) kernels.Backend {
 	if errors.Is(err, kernels.ErrUnsupported) {
 		conform.Skip(t, "cuda", err.Error())
 	}
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -222,7 +223,7 @@ func logCalls(t *testing.T) (file string) {
 func calls(t *testing.T, path string, from int) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	counts := map[string]int{}
 	for _, name := range strings.Fields(string(data[from:])) {
 		counts[name]++
@@ -321,7 +322,7 @@ func TestCUDA_RecordedStepAllocatesNothing(t *testing.T) {
 	step := func() {
 		updates++
 		e := StepDone{Progress: Progress{Step: updates}}
-		must(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
+		expect.OK(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
 	}
 	step()
 	step()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/model"
 	"nmn/text"
 
@@ -37,7 +38,7 @@ func TestCheckpoint_HoldsWeightsUnderTorchvisionsNamesAndState(t *testing.T) {
 	r.noise = model.FeatureDependent
 	path := trained(t, r)
 	f, err := safetensors.Open(path)
-	must(t, err)
+	expect.OK(t, err)
 	for name, shape := range map[string][]int{
 		"features.0.weight": {8, 3, 3, 3}, "features.9.bias": {8}, "classifier.0.weight": {16, 8 * 9},
 		"classifier.6.weight": {36, 16},
@@ -53,7 +54,7 @@ func TestCheckpoint_HoldsWeightsUnderTorchvisionsNamesAndState(t *testing.T) {
 	}
 	check(t, f.Close())
 	c, err := ReadCheckpoint(path)
-	must(t, err)
+	expect.OK(t, err)
 	v, err := c.Vocabulary()
 	if err != nil || v.Len() != 36 || v.Word(0).Text != "ball" || v.Word(20).POS != text.JJ || c.Position.Step != 3 ||
 		c.Updates != 3 {
@@ -67,14 +68,14 @@ func TestOpenNet_ScoresAsTheTrainedNet(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	want, err := Score(t.Context(), trainer.Net, trainer.Data, trainer.Options.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	net, _, err := OpenNet(filepath.Join(r.directory, LastName), openCPU(t, 2))
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	config := trainer.Options.loaderConfig()
 	config.BatchSize = 7
 	got, err := Score(t.Context(), net, trainer.Data, config)
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) ||
 		!slices.Equal(got.Observed.Float32s(), want.Observed.Float32s()) {
 		t.Error("scores differ from the saved net")
@@ -146,14 +147,14 @@ func TestResume_LimitsAndIntervalsMayChange(t *testing.T) {
 func TestCheckpoint_CutShortAtAnyPlaceIsCorrupt(t *testing.T) {
 	path := trained(t, short())
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	for _, size := range []int{0, 5, 8, 100, len(whole) / 2, len(whole) - 1} {
 		cut := filepath.Join(t.TempDir(), "cut.safetensors")
 		check(t, os.WriteFile(cut, whole[:size], 0o644))
-		refused(t, errOf(ReadCheckpoint(cut)), cut, ErrCorrupt)
-		refused(t, short().trainer(t).Resume(cut), "", ErrCorrupt)
+		expect.Refusal(t, expect.ErrorOf(ReadCheckpoint(cut)), cut, ErrCorrupt)
+		expect.Refusal(t, short().trainer(t).Resume(cut), "", ErrCorrupt)
 	}
-	refused(t, errOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
+	expect.Refusal(t, expect.ErrorOf(ReadCheckpoint(path+"x")), "", fs.ErrNotExist)
 }
 
 // One flipped bit in a weight is a number like any other: the checksums alone show it.
@@ -176,7 +177,7 @@ func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
 		flipped := slices.Clone(whole)
 		flipped[at] ^= 1
 		check(t, os.WriteFile(damaged, flipped, 0o644))
-		refused(t, short().trainer(t).Resume(damaged), damaged, ErrCorrupt)
+		expect.Refusal(t, short().trainer(t).Resume(damaged), damaged, ErrCorrupt)
 		if what == "a moment" {
 			continue // which prediction does not read
 		}
@@ -184,14 +185,14 @@ func TestCheckpoint_AFlippedBitIsFound(t *testing.T) {
 		if err == nil {
 			check(t, net.Close())
 		}
-		refused(t, err, "", ErrCorrupt)
+		expect.Refusal(t, err, "", ErrCorrupt)
 	}
 }
 
 func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 	path := trained(t, short())
 	c, err := ReadCheckpoint(path)
-	must(t, err)
+	expect.OK(t, err)
 	for want, change := range map[string]func(*Checkpoint){
 		"format is 2":             func(c *Checkpoint) { c.Format = 2 },
 		"makes no sense":          func(c *Checkpoint) { c.Position.Epoch = -1 },
@@ -208,7 +209,7 @@ func TestCheckpoint_HostileMetadataIsAnError(t *testing.T) {
 		change(&copied)
 		encoded, err = json.Marshal(copied)
 		check(t, err)
-		refused(t, errOf(parseBytes(t, string(encoded))), want)
+		expect.Refusal(t, expect.ErrorOf(parseBytes(t, string(encoded))), want)
 	}
 	for _, encoded := range []string{"", "{", "[]", `{"format":1}`, "null"} {
 		if _, err := parseBytes(t, encoded); err == nil {
@@ -227,7 +228,7 @@ func parseBytes(t testing.TB, metadata string) (*Checkpoint, error) {
 		t.Skip(err) // not UTF-8
 	}
 	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	must(t, err)
+	expect.OK(t, err)
 	return frame.Parse(f)
 }
 

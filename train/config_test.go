@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/model"
 )
@@ -51,7 +52,7 @@ func TestConfig_ValidateNamesFieldValueAndRange(t *testing.T) {
 	} {
 		c := Paper()
 		change(&c)
-		refused(t, c.Validate(), want)
+		expect.Refusal(t, c.Validate(), want)
 	}
 }
 
@@ -125,7 +126,7 @@ func TestRules_FrozenNoiseModelKeepsItsRates(t *testing.T) {
 	trainer := r.trainer(t)
 	run(t, trainer)
 	scores, err := Score(t.Context(), trainer.Net, trainer.Data, trainer.Options.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	for c := range 36 {
 		if q01, q10 := scores.Rates.Q01[c], scores.Rates.Q10[c]; math.Abs(q01-.35) > 1e-6 || math.Abs(q10-.16) > 1e-6 {
 			t.Fatalf("class %d: rates %v and %v, want .35 and .16", c, q01, q10)
@@ -140,11 +141,11 @@ func TestRules_PatternThatMatchesNothingIsAnError(t *testing.T) {
 	} {
 		r := newRig()
 		change(&r.config)
-		refused(t, errOf(New(r.options(t))), "matches no parameter")
+		expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "matches no parameter")
 	}
 	r := newRig()
 	r.config.Freeze = []string{"nmn.*"} // harmless for an arm without a noise model
 	r.trainer(t)
 	r.config.Freeze = []string{"backbone.*", "head.*"}
-	refused(t, errOf(New(r.options(t))), "nothing is left to learn")
+	expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "nothing is left to learn")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/model"
 
@@ -91,7 +92,7 @@ func TestEvidence_RefusesWhatDoesNotGoWithIt(t *testing.T) {
 		o := r.options(t)
 		c.change(&r, &o)
 		o.Config, o.Net = r.config, r.options(t).Net
-		refused(t, errOf(New(o)), c.says)
+		expect.Refusal(t, expect.ErrorOf(New(o)), c.says)
 	}
 }
 
@@ -104,7 +105,7 @@ func TestResume_RefusesOtherTargetsAndEvidence(t *testing.T) {
 		last := trained(t, of[0])
 		check(t, of[0].trainer(t).Resume(last))
 		for _, r := range of[1:] {
-			refused(t, r.trainer(t).Resume(last), "", ErrOtherRun)
+			expect.Refusal(t, r.trainer(t).Resume(last), "", ErrOtherRun)
 		}
 	}
 }

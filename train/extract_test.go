@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -13,7 +14,7 @@ import (
 func TestExtract_StopsAtAnErrorOfTheWriterAndAtDamagedWeights(t *testing.T) {
 	data := sceneSet(t, "train", 20)
 	net, err := newNet(t, "stage1", short(), data, "")
-	must(t, err)
+	expect.OK(t, err)
 	config := loader.DefaultConfig()
 	config.BatchSize = 8
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"nmn/cuda"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/tools/emulator"
@@ -88,7 +89,7 @@ func TestCUDA_FaultsNameTheStepAndLeaveAResumableCheckpoint(t *testing.T) {
 			step := len(losses) + 1
 			for _, part := range []string{c.detail, fmt.Sprintf("training: step %d (epoch %d), pictures scenes-", step,
 				(step+4)/5)} {
-				refused(t, err, part)
+				expect.Refusal(t, err, part)
 			}
 			losses = losses[:last.Position.Step]
 			resumed, _ := resume(t, r, &losses, 1)
@@ -122,7 +123,7 @@ func TestCUDA_OutOfMemoryTellsWhatWouldFit(t *testing.T) {
 		}
 		fits, err := strconv.Atoi(found[1])
 		check(t, err)
-		refused(t, errOf(o.Net.Plan(fits+1, fits+1, true)), "", kernels.ErrOutOfMemory)
+		expect.Refusal(t, expect.ErrorOf(o.Net.Plan(fits+1, fits+1, true)), "", kernels.ErrOutOfMemory)
 		if _, err := o.Net.Plan(fits, fits, true); err != nil {
 			t.Errorf("%d bags are reported to fit: %v", fits, err)
 		}
@@ -136,11 +137,11 @@ func TestCUDA_OutOfMemoryForASingleBag(t *testing.T) {
 	r := newRig()
 	backend := card(false)(t)
 	net, err := model.New(r.net(), backend)
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, net.Close()) }()
 	held := backend.(kernels.Card).MostBytes()
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(held+1000))
-	refused(t, errOf(net.Plan(4, 4, true)), "not one sample would fit", kernels.ErrOutOfMemory)
+	expect.Refusal(t, expect.ErrorOf(net.Plan(4, 4, true)), "not one sample would fit", kernels.ErrOutOfMemory)
 }
 
 // An interrupted pass delivers the batches it has begun, and frees everything.
@@ -174,7 +175,7 @@ func TestCUDA_AFaultOfAPassNamesItsBags(t *testing.T) {
 		t.Setenv(emulator.FailVariable, "cuGraphLaunch 4 719")
 		bags = 0
 		_, err = ScoreTogether(t.Context(), nil, net, set, config, count)
-		refused(t, err, "scores of samples scenes-", cuda.ErrFault)
+		expect.Refusal(t, err, "scores of samples scenes-", cuda.ErrFault)
 	})
 	t.Setenv(emulator.FailVariable, "")
 	freed(t, log, nil)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -79,7 +80,7 @@ func TestFeatures_OfABagOfFramesAreTheirMean(t *testing.T) {
 	set := sceneSet(t, "train", 7)
 	set.Source = films{set.Source}
 	single, _, err := loader.Frames(t.Context(), set)
-	must(t, err)
+	expect.OK(t, err)
 	got, net := featuresOf(t, 3, set)
 	frames, _ := featuresOf(t, 3, single)
 	if net.most > 3 {
@@ -113,9 +114,9 @@ func TestFeatures_Errors(t *testing.T) {
 		t.Errorf("%v after %d rows, want the writer's error at once", err, rows)
 	}
 	none := func(int, [][]float32) error { t.Error("a row is written"); return nil }
-	refused(t, errOf(Features(t.Context(), net, set, l, []model.Layer{"fc7"}, none)), "it has cls")
+	expect.Refusal(t, expect.ErrorOf(Features(t.Context(), net, set, l, []model.Layer{"fc7"}, none)), "it has cls")
 	net.broken = true
-	refused(t, errOf(Features(t.Context(), net, set, l, []model.Layer{"cls"}, none)), set.IDs[4])
+	expect.Refusal(t, expect.ErrorOf(Features(t.Context(), net, set, l, []model.Layer{"cls"}, none)), set.IDs[4])
 	vectors := *set
 	vectors.Source, vectors.Vectors = nil, &loader.HeldVectors{Dim: 1, Rows: make([]float32, 5)}
 	if _, err = Features(t.Context(), net, &vectors, l, []model.Layer{"cls"}, none); err == nil {

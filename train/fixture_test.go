@@ -3,6 +3,7 @@ package train
 import (
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/tools/conform"
@@ -22,7 +23,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture,
 		Depths: n.Depths, Widths: n.Widths, FC6: n.FC6, FC6Kernel: n.FC6Kernel, FC6Pad: n.FC6Pad, FC7: n.FC7,
 		Classes: n.Classes, Scale: [3]float32{1, 1, 1}}
 	net, err := model.New(c, device)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	for _, name := range params.Group("inputs.params") {
 		if p := named(net, conform.ParamName(name)); p != nil {
@@ -32,7 +33,7 @@ func tinyOn(t *testing.T, device kernels.Backend, params *conform.Fixture,
 	x := params.Input("x")
 	bags := x.Shape[0]
 	plan, err := net.Plan(bags, bags, true)
-	must(t, err)
+	expect.OK(t, err)
 	conform.Put(t, device, plan.X, x.NHWC().Float32s())
 	conform.Put(t, device, plan.Labels, params.Input("z").Float32s())
 	return net, plan
@@ -74,7 +75,7 @@ func fixtureConfig(f *conform.Fixture) (c Config, steps int) {
 func descend(t *testing.T, net *model.Net, plan *model.Plan, c Config, steps int) []float32 {
 	t.Helper()
 	u, err := newUpdater(&Options{Config: c, Net: net, Stage: 1}, newRankState(nil), plan.Bags)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, u.close()) })
 	u.schedule = NewSchedule(c.LearningRateConfig, steps)
 	var losses []float32

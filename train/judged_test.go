@@ -11,6 +11,7 @@ import (
 	"nmn/eval"
 	"nmn/format/safetensors"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/text"
 
@@ -83,7 +84,7 @@ func wordsOf(t *testing.T, words ...string) *text.Vocabulary {
 		all = append(all, text.Word{Text: w, POS: text.NN})
 	}
 	v, err := text.NewVocabulary(all)
-	must(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -96,7 +97,7 @@ func TestTrueRates_CountLabelsAgainstTheTruth(t *testing.T) {
 		Truth:   matrix(1, 0, 1, 0, 1, 0, 1, 0, 0, 0),
 		Labels:  matrix(0, 0, 1, 1, 1, 0, 1, 0, 0, 0)}
 	r, err := TrueRates(set)
-	must(t, err)
+	expect.OK(t, err)
 	// 1 of 4 cats is missed, and the 1 other is not called a cat. There is no dog, and 1 of 5 others is
 	// called one.
 	if r.Q01[0] != .25 || r.Q10[0] != 0 || !math.IsNaN(r.Q01[1]) || r.Q10[1] != .2 {
@@ -121,5 +122,5 @@ func TestNew_RefusesAValidationSetOfOtherWords(t *testing.T) {
 	check(t, err)
 	o.Validation = &other
 	want := `class 2 is "` + words[2].Text + `" in the training set and "` + words[1].Text + `" in the validation set`
-	refused(t, errOf(New(o)), want)
+	expect.Refusal(t, expect.ErrorOf(New(o)), want)
 }

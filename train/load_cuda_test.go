@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/tensor"
 	"nmn/model"
@@ -18,7 +19,7 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 	const input, hidden, classes = 700, 900, 3 // three blocks
 	made := func(device kernels.Backend) *model.Net {
 		net, err := model.New(model.MLP(input, classes, []int{hidden}), device)
-		must(t, err)
+		expect.OK(t, err)
 		t.Cleanup(func() { check(t, net.Close()) })
 		return net
 	}
@@ -31,13 +32,13 @@ func TestCUDA_LoadsWeightsOfManyBlocks(t *testing.T) {
 		check(t, host.SetValues(p, values))
 	}
 	path := filepath.Join(t.TempDir(), "weights.safetensors")
-	must(t, errOf(safetensors.WriteFile(path, nil, host.Weights())))
+	expect.OK(t, expect.ErrorOf(safetensors.WriteFile(path, nil, host.Weights())))
 	file, err := safetensors.Open(path)
-	must(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	for _, precision := range []tensor.Precision{tensor.FP32, tensor.BF16} {
 		net := made(cardIn(precision, false)(t))
-		must(t, errOf(net.Load(file, nil)))
+		expect.OK(t, expect.ErrorOf(net.Load(file, nil)))
 		sameWeights(t, weights(t, net), weights(t, host), "%s: weights differ from the file", precision)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/noise"
 	"nmn/loader"
 	"nmn/model"
@@ -25,7 +26,7 @@ func TestLoss_ValidateNamesFieldAndCure(t *testing.T) {
 	} {
 		c := Paper()
 		c.Loss = loss
-		refused(t, c.Validate(), want)
+		expect.Refusal(t, c.Validate(), want)
 	}
 	for _, kind := range losses {
 		c := Paper()
@@ -40,7 +41,7 @@ func TestLoss_IsRefusedForANoiseModel(t *testing.T) {
 	for _, kind := range losses[1:] {
 		r := newRig()
 		r.noise, r.config.Loss = model.FeatureIndependent, DefaultLoss(kind)
-		refused(t, errOf(New(r.options(t))), "loss "+kind+" is for the classifier alone")
+		expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "loss "+kind+" is for the classifier alone")
 	}
 }
 

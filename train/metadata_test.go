@@ -4,18 +4,19 @@ import (
 	"encoding/json"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/model"
 )
 
 func TestExportMetadata_IsThatOfACheckpoint(t *testing.T) {
 	path := trained(t, short())
 	want, err := ReadCheckpoint(path)
-	must(t, err)
+	expect.OK(t, err)
 	for _, noise := range []bool{true, false} {
 		meta, err := ExportMetadata(path, noise)
-		must(t, err)
+		expect.OK(t, err)
 		var got Checkpoint
-		must(t, json.Unmarshal([]byte(meta["nmn.checkpoint"]), &got))
+		expect.OK(t, json.Unmarshal([]byte(meta["nmn.checkpoint"]), &got))
 		kept := want.Model.Noise
 		if !noise {
 			kept = model.NoNoise

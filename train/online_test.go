@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // online is a rig whose first epoch has 5 batches. The last two are scored.
@@ -27,7 +29,7 @@ func TestOnline_ScoresBagsBeforeTheyAreLearned(t *testing.T) {
 	before := r.trainer(t)
 	run(t, before)
 	all, err := Score(t.Context(), before.Net, before.Data, before.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 
 	var got *Scores
 	o := online(t, 1, &got)
@@ -96,7 +98,7 @@ func TestOnline_RefusesACheckpointThatHasMissedThem(t *testing.T) {
 	o.Online, o.Config.MaxSteps = nil, 4
 	run(t, newTrainer(t, o))
 	o.Online, o.Config.MaxSteps = func(context.Context, *Scores) error { return nil }, 0
-	refused(t, newTrainer(t, o).Resume(filepath.Join(o.Directory, LastName)), "", ErrOtherRun)
+	expect.Refusal(t, newTrainer(t, o).Resume(filepath.Join(o.Directory, LastName)), "", ErrOtherRun)
 }
 
 func TestOnline_KeepsSoManyScoresOfLargeSets(t *testing.T) {

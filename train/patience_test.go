@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // overfitting is a run whose validation loss soon rises.
@@ -34,7 +36,7 @@ func TestPatience_EndsTheStageAndGoesBackToTheBest(t *testing.T) {
 	there := weights(t, trainer.Net)
 	for _, name := range []string{BestName, LastName} {
 		net, checkpoint, err := OpenNet(filepath.Join(r.directory, name), openCPU(t, 1))
-		must(t, err)
+		expect.OK(t, err)
 		sameWeights(t, weights(t, net), there, "%s (step %d) has other weights than the net", name, checkpoint.Position.Step)
 		check(t, net.Close())
 	}
@@ -56,8 +58,8 @@ func TestPatience_InterruptedEqualsUnbroken(t *testing.T) {
 func TestPatience_NeedsValidationsAndAFolder(t *testing.T) {
 	r := overfitting(t)
 	r.config.EvaluateEpochs = 0
-	refused(t, r.config.Validate(), "evaluate_epochs")
+	expect.Refusal(t, r.config.Validate(), "evaluate_epochs")
 	r = overfitting(t)
 	r.directory = ""
-	refused(t, errOf(New(r.options(t))), "folder")
+	expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "folder")
 }

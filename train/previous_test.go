@@ -11,6 +11,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 )
 
 // generations is a run that has saved after each of three epochs and was best after the second and the third.
@@ -95,7 +96,7 @@ func goOnFromPrevious(t *testing.T, share float64) {
 	run(t, trainer)
 	sameWeights(t, weights(t, trainer.Net), weights(t, unbroken.Net), "the net differs from the unbroken run")
 	for _, name := range []string{LastName, BestName} {
-		must(t, frame.with(filepath.Join(r.directory, name),
+		expect.OK(t, frame.with(filepath.Join(r.directory, name),
 			func(_ *Checkpoint, file *safetensors.File) error { return whole(file) }))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/ranks"
 )
@@ -123,7 +124,7 @@ func TestTrainer_AnInterruptAmidAValidationEndsAllRanks(t *testing.T) {
 		return err
 	}
 	for _, err := range scoreOnRanks(t, n, func(g ranks.Group) error { return part(g, false) }) {
-		refused(t, err, "", ErrInterrupted)
+		expect.Refusal(t, err, "", ErrInterrupted)
 	}
 	for rank, err := range scoreOnRanks(t, n, func(g ranks.Group) error { return part(g, true) }) {
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -130,7 +131,7 @@ func TestRanks_NonFiniteNamesTheBagsOfTheRank(t *testing.T) {
 		if !reflect.DeepEqual(weights(t, net), before) {
 			t.Errorf("rank %d: the step changed parameters", g.Rank())
 		}
-		check(t, errOf(g.Gather(nil)))
+		check(t, expect.ErrorOf(g.Gather(nil)))
 	})
 	var first *NonFiniteError
 	for rank, err := range all {
@@ -160,7 +161,7 @@ func TestRanks_StartWithTheSameWeights(t *testing.T) {
 		_, errs[g.Rank()] = trainer.Run(t.Context())
 	})
 	for rank, err := range errs {
-		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { refused(t, err, "rank 1", errDrifted) })
+		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { expect.Refusal(t, err, "rank 1", errDrifted) })
 	}
 }
 
@@ -187,7 +188,7 @@ func TestRanks_ThatDriftApartAreFound(t *testing.T) {
 		_, all[g.Rank()] = trainer.Run(t.Context())
 	})
 	for rank, err := range all {
-		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { refused(t, err, "rank 2", errDrifted) })
+		t.Run(fmt.Sprint("rank ", rank), func(t *testing.T) { expect.Refusal(t, err, "rank 2", errDrifted) })
 	}
 	if durable.Exists(filepath.Join(folder, LastName)) {
 		t.Error("a checkpoint was written")

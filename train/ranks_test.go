@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -201,6 +202,6 @@ func TestRanks_LargeLossesAreRefused(t *testing.T) {
 	r.config.Loss = LossConfig{Kind: RejectLarge, Delta: 20}
 	for _, g := range local.New(2, time.Hour) {
 		r.group = g
-		refused(t, errOf(New(r.options(t))), "train in one process")
+		expect.Refusal(t, expect.ErrorOf(New(r.options(t))), "train in one process")
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 )
 
 // rewritten is a copy of a checkpoint with changed tensors. A tensor whose change is nil is left out.
 func rewritten(t *testing.T, path string, change func(x *safetensors.Tensor) *safetensors.Tensor) string {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	must(t, err)
+	expect.OK(t, err)
 	defer func() { check(t, f.Close()) }()
 	var tensors []safetensors.Tensor
 	for _, name := range f.Names() {
@@ -57,7 +58,7 @@ func TestResume_LooksAtMomentsBeforeItChangesTheNet(t *testing.T) {
 		trainer := short().trainer(t)
 		before := weights(t, trainer.Net)
 		err := trainer.Resume(damaged)
-		refused(t, err, want, c.is)
+		expect.Refusal(t, err, want, c.is)
 		if !maps.EqualFunc(weights(t, trainer.Net), before, slices.Equal) || trainer.Position().Step != 0 {
 			t.Errorf("%s: the net has changed, or stands at step %d", want, trainer.Position().Step)
 		}
@@ -83,7 +84,7 @@ func TestResume_RefusesMomentsThatAreNone(t *testing.T) {
 			}
 			return x
 		})
-		refused(t, short().trainer(t).Resume(damaged), c.moment, ErrCorrupt)
+		expect.Refusal(t, short().trainer(t).Resume(damaged), c.moment, ErrCorrupt)
 	}
 }
 

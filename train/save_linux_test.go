@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"nmn/internal/expect"
 )
 
 // fullEnv names the environment variable that marks the test process whose files may not grow.
@@ -29,7 +31,7 @@ func TestSave_DiskFullNamesFileAndNeedAndKeepsTheOldCheckpoint(t *testing.T) {
 	run(t, r.trainer(t))
 	path := filepath.Join(directory, LastName)
 	before, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	command := exec.Command(os.Args[0], "-test.run=^TestSave_DiskFull", "-test.v")
 	command.Env = append(os.Environ(), fullEnv+"="+directory)
 	output, err := command.CombinedOutput()
@@ -58,7 +60,7 @@ func saveOnFullDisk(t *testing.T, directory string) {
 	var before syscall.Rlimit
 	check(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	limit := syscall.Rlimit{Cur: 1 << 14, Max: before.Max}
-	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	expect.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	// coverage writes further files
 	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }()
 	synctest.Test(t, func(t *testing.T) { // its last attempts wait for room

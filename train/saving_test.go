@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 )
 
 // minuteClock is a clock that advances by a minute whenever it is read.
@@ -242,7 +243,7 @@ func TestRun_DiskThatIsFullAtTheEndGetsAMoment(t *testing.T) {
 func TestRun_DiskThatIsFullAtTheEndIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trainer, _ := crowded(t, newRig(), 10, 100)
-		refused(t, errOf(trainer.Run(t.Context())), "", syscall.ENOSPC)
+		expect.Refusal(t, expect.ErrorOf(trainer.Run(t.Context())), "", syscall.ENOSPC)
 		isOfStep(t, filepath.Join(trainer.Directory, LastName), 9)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/ranks"
@@ -100,7 +101,7 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 	net, set, config := ragged(t, card(false))
 	s := newScorer(net, set.Len())
 	p, err := newPass(net, s.outputs, true)
-	must(t, err)
+	expect.OK(t, err)
 	config.Size, config.Memory = net.Config().Size, p.feed.memory()
 	l, err := loader.New(set, config)
 	check(t, err)
@@ -116,9 +117,9 @@ func begun(t *testing.T) (*pass, *loader.Batch) {
 func TestCUDA_APassAllocatesNothing(t *testing.T) {
 	p, batch := begun(t)
 	once := func() {
-		must(t, p.begin(batch))
+		expect.OK(t, p.begin(batch))
 		if len(p.begun) == 2 {
-			must(t, errOf(p.finish(batch)))
+			expect.OK(t, expect.ErrorOf(p.finish(batch)))
 		}
 	}
 	for range 4 {
@@ -179,7 +180,7 @@ func TestCUDA_APassOverOneBatchTakesNothingMore(t *testing.T) {
 		info, err := os.Stat(path)
 		check(t, err)
 		scores, err := Score(t.Context(), net, set, config)
-		must(t, err)
+		expect.OK(t, err)
 		of[i], last = scores.Logits.Float32s(), calls(t, path, int(info.Size()))
 	}
 	if last["cuStreamCreate"]+last["cuMemHostAlloc"]+last["cuEventCreate"]+last["cuStreamBeginCapture"] > 0 {
@@ -199,7 +200,7 @@ func TestCUDA_AFullCardScoresWithoutStaging(t *testing.T) {
 	check(t, err)
 	t.Setenv(emulator.MemoryVariable, strconv.Itoa(net.Backend().(kernels.Card).MostBytes()-20_000))
 	got, err := Score(t.Context(), net, set, config)
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores differ on a full card")
 	}

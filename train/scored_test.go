@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/model"
 
@@ -57,7 +58,7 @@ func standardNets(t *testing.T) (plain, standard *model.Net, standardised, raw r
 	c := plain.Config()
 	c.Standardised = true
 	standard, err := model.New(c, plain.Backend())
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, standard.Close()) })
 	check(t, standard.SetStandard(mean, scale))
 	for _, p := range plain.Params() {
@@ -108,9 +109,9 @@ func TestScore_RefusesNaN(t *testing.T) {
 	check(t, net.SetValues(bias, values))
 	set := rowsSet(t, rowsOf{{1, 2}, {3, 4}}, "a", "b", "c")
 	const want = "the logit of sample row a, class 1 is NaN"
-	refused(t, errOf(Score(t.Context(), net, set, loader.DefaultConfig())), want)
+	expect.Refusal(t, expect.ErrorOf(Score(t.Context(), net, set, loader.DefaultConfig())), want)
 	_, err = EachScore(t.Context(), nil, net, set, loader.DefaultConfig(), func(int, []float32, []float32, []float32) {
 		t.Error("EachScore shows a bag with NaN")
 	})
-	refused(t, err, want)
+	expect.Refusal(t, err, want)
 }

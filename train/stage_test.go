@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/model"
 )
@@ -54,7 +55,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 	r.directory = t.TempDir()
 	data := sceneSet(t, "train", 40)
 	first, err := newNet(t, "stage1", r, data, "")
-	must(t, err)
+	expect.OK(t, err)
 	o := r.options(t)
 	o.Net, o.Data = first, data
 	run(t, newTrainer(t, o))
@@ -62,7 +63,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 	want := weights(t, first)
 	for _, arm := range []string{"baseline", "nmn-fi", "nmn-fd"} {
 		net, err := newNet(t, arm, r, data, path)
-		must(t, err)
+		expect.OK(t, err)
 		for name, values := range weights(t, net) {
 			switch {
 			case name == "nmn.weight":
@@ -84,7 +85,7 @@ func TestArm_Stage2StartsFromTheClassifierOfStage1WithAFreshNoiseModel(t *testin
 			t.Errorf("%s ended at step %d", arm, result.Step)
 		}
 	}
-	refused(t, errOf(newNet(t, "baseline-mil", r, data, path)), "", ErrOtherModel)
+	expect.Refusal(t, expect.ErrorOf(newNet(t, "baseline-mil", r, data, path)), "", ErrOtherModel)
 	if _, err := newNet(t, "baseline", r, data, ""); err == nil {
 		t.Error("stage 2 without a checkpoint was accepted")
 	}
@@ -101,7 +102,7 @@ func TestStart_LabelMeansPredictThePrevalence(t *testing.T) {
 		r.mil, r.config.ClassifierDeviation = mil, 0
 		o := r.options(t)
 		scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
-		must(t, err)
+		expect.OK(t, err)
 		for c := range 36 {
 			share := 0.0
 			for i := range o.Data.Len() {
@@ -127,10 +128,10 @@ func TestScore_RowsAndRates(t *testing.T) {
 	check(t, o.Net.SetValues(u, values))
 	config := o.loaderConfig()
 	scores, err := Score(t.Context(), o.Net, o.Data, config)
-	must(t, err)
+	expect.OK(t, err)
 	config.BatchSize, config.Workers = 40, 3
 	second, err := Score(t.Context(), o.Net, o.Data, config)
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(scores.Logits.Float32s(), second.Logits.Float32s()) ||
 		!slices.Equal(scores.Rates.Q01, second.Rates.Q01) {
 		t.Error("scores depend on the batches")
@@ -153,9 +154,9 @@ func TestEvaluate_ComparesWithLabelsTruthCountsAndTrueRates(t *testing.T) {
 	r.noise = model.FeatureIndependent
 	o := r.options(t)
 	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	result, err := Evaluate(scores, o.Data, o.Data, eval.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	for _, name := range Measures() {
 		if ofOneClass := strings.HasSuffix(name, "accuracy"); Measure(name, result).Defined() == ofOneClass {
 			t.Errorf("%s is defined: %t", name, !ofOneClass)

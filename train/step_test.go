@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -37,7 +38,7 @@ func TestStep_AllocatesNothingOnceShapesAreKnown(t *testing.T) {
 			trainer.batches.epoch.Close() // its workers allocate too
 			step := func() {
 				e := StepDone{Progress: Progress{Step: 1}}
-				must(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
+				expect.OK(t, trainer.updater.update(t.Context(), &trainer.batches, &e))
 				observers(trainer.Observers).Step(e)
 			}
 			step()
@@ -220,7 +221,7 @@ func TestRun_BadSamplesAreLeftOutAndReported(t *testing.T) {
 	}
 	o.Loader.MaxBadSamples = 100
 	o.Data.Source = holes{o.Data.Source, everyBag(o.Data.Len())}
-	refused(t, errOf(Score(t.Context(), o.Net, o.Data, o.loaderConfig())), "", os.ErrInvalid)
+	expect.Refusal(t, expect.ErrorOf(Score(t.Context(), o.Net, o.Data, o.loaderConfig())), "", os.ErrInvalid)
 }
 
 func TestRun_BadSamplesOfTheValidationAreReportedOnce(t *testing.T) {
@@ -254,7 +255,7 @@ func TestRun_NothingReadableIsAnErrorNotAnEndlessLoop(t *testing.T) {
 	r.config.Stage1Epochs, r.config.MaxSteps = 0, 5
 	o := r.options(t)
 	o.Data.Source, o.Loader.MaxBadSamples = holes{o.Data.Source, everyBag(o.Data.Len())}, 1000
-	refused(t, errOf(newTrainer(t, o).Run(t.Context())), "40 cannot be read")
+	expect.Refusal(t, expect.ErrorOf(newTrainer(t, o).Run(t.Context())), "40 cannot be read")
 }
 
 func TestRun_CancelledBeforeItStartsSavesNothingNew(t *testing.T) {
@@ -345,7 +346,7 @@ func TestStep_WeightsOfBags(t *testing.T) {
 			t.Errorf("mil %t: weights change nothing", mil)
 		}
 		plain, err := identify(options(nil))
-		must(t, err)
+		expect.OK(t, err)
 		if weighted, err := identify(options(thirds)); err != nil || weighted.data.Fingerprint == plain.data.Fingerprint {
 			t.Errorf("mil %t: runs with and without weights are one: %v", mil, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels/inject"
 	"nmn/loader"
 	"nmn/loader/scenes"
@@ -21,22 +22,22 @@ func streamed(t testing.TB, split string, clips int) *loader.Set {
 	config := scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 3}
 	check(t, scenes.WriteMoving(t.Context(), config, shard.Config{ShardBytes: 64 << 10}, dir))
 	frames, err := loader.OpenClips(dir)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, frames.Close()) })
 	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, labels.Close()) })
 	vocabulary, err := scenes.Vocabulary()
-	must(t, err)
+	expect.OK(t, err)
 	set, err := loader.StreamClips("clips-"+split, frames, labels, vocabulary)
-	must(t, err)
+	expect.OK(t, err)
 	return set
 }
 
 func held(t testing.TB, set *loader.Set) *loader.Set {
 	t.Helper()
 	held, err := loader.Hold(t.Context(), set)
-	must(t, err)
+	expect.OK(t, err)
 	return held
 }
 
@@ -45,19 +46,19 @@ var views = map[string]func(t *testing.T, s *loader.Set) *loader.Set{
 	"video": func(_ *testing.T, s *loader.Set) *loader.Set { return s },
 	"frame": func(t *testing.T, s *loader.Set) *loader.Set {
 		frames, _, err := loader.Frames(t.Context(), s)
-		must(t, err)
+		expect.OK(t, err)
 		return frames
 	},
 	"noise": func(t *testing.T, s *loader.Set) *loader.Set {
 		if s.Rows == nil {
 			noise, err := inject.ReplaceCaptions(s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
-			must(t, err)
+			expect.OK(t, err)
 			noisy, err := noise.Apply(s)
-			must(t, err)
+			expect.OK(t, err)
 			return noisy
 		}
 		noisy, err := inject.WithReplacedCaptions(t.Context(), s, inject.Uniform, 2/float64(s.CaptionsPerSample), 9)
-		must(t, err)
+		expect.OK(t, err)
 		return noisy
 	},
 }
@@ -124,18 +125,18 @@ func TestResume_OfStreamedLabelsInTheMiddleOfAnEpoch(t *testing.T) {
 		})
 	}
 	other := newTrainer(t, streamOptions(t, views["noise"](t, stream), whole.Directory))
-	refused(t, other.Resume(filepath.Join(whole.Directory, LastName)), "", ErrOtherRun)
+	expect.Refusal(t, other.Resume(filepath.Join(whole.Directory, LastName)), "", ErrOtherRun)
 }
 
 func TestScore_OfStreamedLabels(t *testing.T) {
 	stream := streamed(t, "test", 7)
 	trainer := newTrainer(t, streamOptions(t, stream, ""))
 	got, err := Score(t.Context(), trainer.Net, stream, trainer.Options.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	want, err := Score(t.Context(), trainer.Net, held(t, stream), trainer.Options.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	if !reflect.DeepEqual(got.Logits.Float32s(), want.Logits.Float32s()) {
 		t.Error("scores depend on where the labels are")
 	}
-	refused(t, errOf(Evaluate(got, stream, nil, eval.Options{})), "not in memory")
+	expect.Refusal(t, expect.ErrorOf(Evaluate(got, stream, nil, eval.Options{})), "not in memory")
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/model"
 
@@ -73,7 +74,7 @@ func TestTargets_RefuseANoiseModelThatLearns(t *testing.T) {
 	r.noise = model.FeatureIndependent
 	o := r.options(t)
 	o.Loader.Targets = softLabels(o.Data.Labels, 0)
-	refused(t, errOf(New(o)), "noise.frozen")
+	expect.Refusal(t, expect.ErrorOf(New(o)), "noise.frozen")
 }
 
 func TestEvaluated_BringsTheScores(t *testing.T) {

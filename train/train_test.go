@@ -2,16 +2,15 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -74,7 +73,7 @@ func (r rig) net() model.Config {
 func openCPU(t testing.TB, threads int) kernels.Backend {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: threads})
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, backend.Close()) })
 	return backend
 }
@@ -82,7 +81,7 @@ func openCPU(t testing.TB, threads int) kernels.Backend {
 func sceneSet(t testing.TB, split string, n int) *loader.Set {
 	t.Helper()
 	set, err := scenes.Make(scenes.Config{Seed: 5, Split: split, N: n, Cache: true})
-	must(t, err)
+	expect.OK(t, err)
 	painted, _ := pictures.LoadOrStore([2]string{split, fmt.Sprint(n)}, set.Source)
 	set.Source = painted.(loader.Source)
 	return set
@@ -114,7 +113,7 @@ func (r rig) options(t testing.TB) Options {
 		backend = openCPU(t, r.threads)
 	}
 	net, err := model.New(r.net(), backend)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, net.Close()) })
 	check(t, start(net, r.config, data))
 	o := Options{Config: r.config, Stage: max(r.stage, 1), Net: net, Data: data, Loader: loader.DefaultConfig(),
@@ -148,14 +147,14 @@ func (r rig) trainer(t testing.TB) *Trainer {
 func (r rig) resumed(t testing.TB) *Trainer {
 	t.Helper()
 	trainer := r.trainer(t)
-	must(t, trainer.Resume(filepath.Join(r.directory, LastName)))
+	expect.OK(t, trainer.Resume(filepath.Join(r.directory, LastName)))
 	return trainer
 }
 
 func newTrainer(t testing.TB, o Options) *Trainer {
 	t.Helper()
 	trainer, err := New(o)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { check(t, trainer.Close()) })
 	return trainer
 }
@@ -163,7 +162,7 @@ func newTrainer(t testing.TB, o Options) *Trainer {
 func run(t testing.TB, trainer *Trainer) Result {
 	t.Helper()
 	result, err := trainer.Run(context.Background())
-	must(t, err)
+	expect.OK(t, err)
 	return result
 }
 
@@ -203,30 +202,6 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
-		}
 	}
 }
 

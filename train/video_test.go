@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/scenes"
 	"nmn/model"
@@ -14,7 +15,7 @@ import (
 func moving(t testing.TB, split string, clips int) *loader.Set {
 	t.Helper()
 	set, err := scenes.MakeMoving(scenes.MovingConfig{Seed: 5, Split: split, N: clips, Frames: 5, Cache: true})
-	must(t, err)
+	expect.OK(t, err)
 	return set
 }
 
@@ -26,16 +27,16 @@ func TestScore_ByFrameIsTheMaximumOverTheFrames(t *testing.T) {
 	run(t, trainer)
 	set := moving(t, "test", 7)
 	frames, index, err := loader.Frames(t.Context(), set)
-	must(t, err)
+	expect.OK(t, err)
 	config := loader.DefaultConfig()
 	config.BatchSize = 4
 	each, err := Score(t.Context(), trainer.Net, frames, config)
-	must(t, err)
+	expect.OK(t, err)
 	byFrame := *set
 	byFrame.ByFrame = true
 	config.BatchSize = 3 // cuts clips of 5 frames
 	got, err := Score(t.Context(), trainer.Net, &byFrame, config)
-	must(t, err)
+	expect.OK(t, err)
 	for _, of := range []struct {
 		what          string
 		frames, video []float32
@@ -116,7 +117,7 @@ func TestStart_LabelMeansPredictThePrevalenceOfVideos(t *testing.T) {
 	o.Data = moving(t, "train", 40)
 	check(t, start(o.Net, o.Config, o.Data))
 	scores, err := Score(t.Context(), o.Net, o.Data, o.loaderConfig())
-	must(t, err)
+	expect.OK(t, err)
 	for c := range 36 {
 		positive := 0.0
 		for i := range 40 {

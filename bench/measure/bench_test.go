@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/model/vit"
 	"nmn/ranks/local"
@@ -18,7 +19,7 @@ import (
 func cpu(t *testing.T) kernels.Backend {
 	t.Helper()
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := backend.Close(); err != nil {
 			t.Error(err)
@@ -83,13 +84,6 @@ func TestOperations_AreComparedByType(t *testing.T) {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Every rank makes the steps and has the memory of all ranks. The figures of a step are equal on each.
 func TestStep_OnRanks(t *testing.T) {
 	const ranks = 3
@@ -151,7 +145,7 @@ func TestTransformers_AreTheNetsOfTheirNames(t *testing.T) {
 	} {
 		w := newRandomWeights(name)
 		c, mapping, err := Transformer{Name: name}.recognise(w)
-		check(t, err)
+		expect.OK(t, err)
 		if c.Name() != want.net || c.Layout != want.layout || c.Size != [2]int{want.size, want.size} ||
 			len(mapping.Unused) != 0 {
 			t.Errorf("%s is %s (%s) for %v pixels, without %v", name, c.Name(), c.Layout, c.Size, mapping.Unused)

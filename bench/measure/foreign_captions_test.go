@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/labels/inject"
 	"nmn/labels/misplaced"
 	"nmn/loader"
@@ -32,7 +33,7 @@ type realCaptions struct {
 func readCaptions(t testing.TB, path string, most int, share float64) *realCaptions {
 	t.Helper()
 	bags, err := annotation.ReadBags(t.Context(), path)
-	check(t, err)
+	expect.OK(t, err)
 	perBag := 5
 	if bags.Form == annotation.FormMSRVTT {
 		perBag = annotation.MSRVTTCaptions
@@ -45,9 +46,9 @@ func readCaptions(t testing.TB, path string, most int, share float64) *realCapti
 		}
 	}
 	vocabulary, err := text.BuildVocabulary(slices.Values(slices.Concat(texts...)), text.VocabularyOptions{Size: 1000})
-	check(t, err)
+	expect.OK(t, err)
 	set, err := loader.NewCaptionSet(path, bags.IDs[:most], texts, perBag, vocabulary)
-	check(t, err)
+	expect.OK(t, err)
 	c := &realCaptions{classes: vocabulary.Len(), clean: set.Captions}
 	for _, captions := range set.Captions {
 		c.noisy, c.foreign = append(c.noisy, slices.Clone(captions)), append(c.foreign, make([]bool, len(captions)))
@@ -56,7 +57,7 @@ func readCaptions(t testing.TB, path string, most int, share float64) *realCapti
 		return c
 	}
 	injected, err := inject.ReplaceCaptions(set, inject.Uniform, share, 0)
-	check(t, err)
+	expect.OK(t, err)
 	for _, change := range injected.Changes {
 		for _, r := range change.Captions {
 			c.noisy[change.Bag][r.Slot], c.foreign[change.Bag][r.Slot] = set.Captions[r.Donor][r.DonorSlot], true
@@ -129,7 +130,7 @@ func judge(t *testing.T, c *realCaptions) (f found, r *misplaced.Result) {
 	t.Helper()
 	r, err := misplaced.Find(t.Context(), misplaced.Input{Classes: c.classes, Captions: c.noisy},
 		misplaced.DefaultOptions())
-	check(t, err)
+	expect.OK(t, err)
 	f.foreign = r.Foreign
 	f.auc = c.auc(r)
 	kept, total, keptAll, keptForeign := r.Kept(.5), 0, 0, 0

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // BenchmarkEvaluate scores 5,000 captions with their references on one core.
@@ -13,7 +15,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		items = append(items, items[:min(1000, 5000-len(items))]...)
 	}
 	m, err := LoadMeteor(filepath.Join(dir, "meteor-data"))
-	check(b, err)
+	expect.OK(b, err)
 	for b.Loop() {
 		if _, err := Evaluate(context.Background(), items, m); err != nil {
 			b.Fatal(err)

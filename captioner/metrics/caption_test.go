@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func evaluate(t *testing.T, items []Item, m *Meteor) *Result {
 	t.Helper()
 	r, err := Evaluate(context.Background(), items, m)
-	check(t, err)
+	expect.OK(t, err)
 	return r
 }
 
@@ -48,7 +50,7 @@ func fakecap(t testing.TB) (items []Item, dir string) {
 		if err == nil {
 			err = json.Unmarshal(content, into)
 		}
-		check(t, err)
+		expect.OK(t, err)
 	}
 	var results []struct {
 		ID      int64  `json:"image_id"`
@@ -82,7 +84,7 @@ func TestEvaluate_PublishedScores(t *testing.T) {
 func TestEvaluate_MeteorOfPublishedCaptions(t *testing.T) {
 	items, dir := fakecap(t)
 	full, err := LoadMeteor(filepath.Join(dir, "meteor-data"))
-	check(t, err)
+	expect.OK(t, err)
 	for last, want := range map[module]float64{exact: 0.18077688747876358, stem: 0.18465432227251194,
 		synonym: 0.18967223242926706} {
 		m := *full
@@ -90,11 +92,4 @@ func TestEvaluate_MeteorOfPublishedCaptions(t *testing.T) {
 		near(t, "METEOR by "+m.Modules(), evaluate(t, items, &m).All.METEOR, want, 1e-4)
 	}
 	near(t, "METEOR without files", evaluate(t, items, nil).All.METEOR, 0.18465432227251194, 5e-3)
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

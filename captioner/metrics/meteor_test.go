@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // resources writes a folder of METEOR data.
@@ -18,17 +20,17 @@ func resources(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		var b strings.Builder
 		if strings.HasSuffix(name, ".gz") {
 			z := gzip.NewWriter(&b)
 			_, err := z.Write([]byte(content))
-			check(t, err)
-			check(t, z.Close())
+			expect.OK(t, err)
+			expect.OK(t, z.Close())
 		} else {
 			b.WriteString(content)
 		}
-		check(t, os.WriteFile(path, []byte(b.String()), 0o644))
+		expect.OK(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	}
 	return dir
 }
@@ -45,7 +47,7 @@ func wordFiles() map[string]string {
 
 func TestMeteor_ModulesMatchInTheirOrder(t *testing.T) {
 	m, err := LoadMeteor(resources(t, wordFiles()))
-	check(t, err)
+	expect.OK(t, err)
 	if m.Modules() != "exact stem synonym paraphrase" {
 		t.Errorf("modules %s", m.Modules())
 	}
@@ -142,7 +144,7 @@ func TestLoadMeteor_NamesWhatIsWrong(t *testing.T) {
 
 func broken(t *testing.T) string {
 	dir := resources(t, wordFiles())
-	check(t, os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"),
+	expect.OK(t, os.WriteFile(filepath.Join(dir, "synonym", "english.synsets.gz"), []byte("no gzip, though named so"),
 		0o644))
 	return dir
 }
@@ -154,10 +156,10 @@ func TestStemmer_SnowballsList(t *testing.T) {
 		t.Skip("NMN_DATA names no folder with stemmer/english_pairs.tsv.gz")
 	}
 	f, err := os.Open(filepath.Join(dir, "stemmer", "english_pairs.tsv.gz"))
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	check(t, err)
+	expect.OK(t, err)
 	s, lines := newStemmer(), bufio.NewScanner(z)
 	var differ []string
 	n := 0

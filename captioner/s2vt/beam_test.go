@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/simd"
 )
@@ -19,7 +20,7 @@ func talkative(t *testing.T, device kernels.Backend, c Config) *Net {
 		for i := range values {
 			values[i] *= 4
 		}
-		check(t, n.SetValues(p, values))
+		expect.OK(t, n.SetValues(p, values))
 	}
 	return n
 }
@@ -55,7 +56,7 @@ func TestBeam_WideEnoughFindsTheBestOfAll(t *testing.T) {
 		for _, penalty := range []float64{0, .7, 1} {
 			o := BeamOptions{Width: 4 * 4 * 4 * 4, MaxLength: 4, LengthPenalty: penalty, Never: []int32{3}}
 			got, err := n.Beam(clips, o)
-			check(t, err)
+			expect.OK(t, err)
 			for i, features := range clips {
 				all := r.everything(r.watch(float64s(features)), BOS, nil, 0, o)
 				want := slices.MaxFunc(all, func(a, b Caption) int { return int(math.Copysign(1, a.Score-b.Score)) })
@@ -114,12 +115,12 @@ func TestBeam_FindsWhatASearchToTheEndFinds(t *testing.T) {
 		n := talkative(t, device, c)
 		r, clips := newReference(t, n), uneven(c).Features
 		for seed := range 8 {
-			check(t, n.SetValues(n.p.outB.Param, endingSooner(c, seed)))
+			expect.OK(t, n.SetValues(n.p.outB.Param, endingSooner(c, seed)))
 			r.take(t, n)
 			for _, o := range []BeamOptions{{Width: 1, MaxLength: 12}, {Width: 2, MaxLength: 12},
 				{Width: 4, MaxLength: 9, LengthPenalty: .6}, {Width: 7, MaxLength: 15, LengthPenalty: 1}} {
 				got, err := n.Beam(clips, o)
-				check(t, err)
+				expect.OK(t, err)
 				for i, features := range clips {
 					want := r.beam(features, o)
 					if !slices.Equal(got[i].Words, want.Words) || got[i].Ended != want.Ended ||
@@ -148,15 +149,15 @@ func TestBeam_ClipsDoNotDependOnEachOther(t *testing.T) {
 		n := talkative(t, openCPU(t, level.String(), 2), c)
 		clips := paperBatch(c).Features
 		clips[3] = clips[3][:7*c.Features]
-		check(t, n.SetValues(n.p.outB.Param, endingSooner(c, 3)))
+		expect.OK(t, n.SetValues(n.p.outB.Param, endingSooner(c, 3)))
 		ended := 0
 		for _, width := range []int{1, 5} {
 			o := BeamOptions{Width: width, MaxLength: 9, LengthPenalty: 1}
 			together, err := n.Beam(clips, o)
-			check(t, err)
+			expect.OK(t, err)
 			for i := range 8 {
 				alone, err := n.Beam(clips[i:i+1], o)
-				check(t, err)
+				expect.OK(t, err)
 				if !slices.Equal(alone[0].Words, together[i].Words) || alone[0].LogProb != together[i].LogProb {
 					t.Errorf("%v, width %d: clip %d: %+v among others, %+v alone", level, width, i, together[i], alone[0])
 				}
@@ -183,9 +184,9 @@ func TestBeam_WidthMatters(t *testing.T) {
 	n := talkative(t, openCPU(t, "", 2), c)
 	clips := uneven(c).Features
 	narrow, err := n.Beam(clips, BeamOptions{Width: 1, MaxLength: 8})
-	check(t, err)
+	expect.OK(t, err)
 	wide, err := n.Beam(clips, BeamOptions{Width: 200, MaxLength: 8})
-	check(t, err)
+	expect.OK(t, err)
 	better := 0
 	for i := range clips {
 		if wide[i].LogProb < narrow[i].LogProb-1e-6 {
@@ -203,14 +204,14 @@ func TestBeam_WidthMatters(t *testing.T) {
 // Without weights all words but EOS, which is made unlikely here, are equally likely.
 func TestBeam_TiesGoToTheLowestWord(t *testing.T) {
 	n, err := New(small(), openCPU(t, "", 2))
-	check(t, err)
+	expect.OK(t, err)
 	clips := uneven(small()).Features
 	bias := make([]float32, small().Vocabulary)
 	bias[EOS] = -50
-	check(t, n.SetValues(n.p.outB.Param, bias))
+	expect.OK(t, n.SetValues(n.p.outB.Param, bias))
 	for _, width := range []int{1, 3} {
 		captions, err := n.Beam(clips, BeamOptions{Width: width, MaxLength: 3})
-		check(t, err)
+		expect.OK(t, err)
 		for i, got := range captions {
 			if want := []int32{3, 3, 3}; !slices.Equal(got.Words, want) || got.Ended {
 				t.Errorf("clip %d, width %d: %+v, want %v cut off", i, width, got, want)

@@ -3,6 +3,7 @@ package s2vt
 import (
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkBeam(b *testing.B) {
 	clips := paperBatch(c).Features[:8]
 	for b.Loop() {
 		_, err := n.Beam(clips, BeamOptions{Width: 5, MaxLength: 12, LengthPenalty: 1})
-		check(b, err)
+		expect.OK(b, err)
 	}
 	b.ReportMetric(float64(b.N*len(clips))/b.Elapsed().Seconds(), "clips/s")
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/tensor"
@@ -18,7 +19,7 @@ func golden(t *testing.T, device kernels.Backend, f *conform.Fixture) (*Net, *Ba
 	n := newNet(t, device, Config{Frames: x.Shape[1], Features: x.Shape[2], Vocabulary: at("out.w", 0),
 		Embedding: at("embed.w", 0), Words: at("word.w", 1), Hidden: at("lstm1.Wh", 1)})
 	for _, p := range n.Params() {
-		check(t, n.SetValues(p, goldenValues(f, "inputs.params", p.Name, n.Config()).Float32s()))
+		expect.OK(t, n.SetValues(p, goldenValues(f, "inputs.params", p.Name, n.Config()).Float32s()))
 	}
 	b, size := &Batch{}, x.Shape[1]*x.Shape[2]
 	captions, lengths, most := f.Input("captions").Int32s(), f.Input("lengths_with_eos").Int32s(),
@@ -75,7 +76,7 @@ func TestGolden_LossLogitsAndAllGradients(t *testing.T) {
 func checkWords(t *testing.T, n *Net, b *Batch, f *conform.Fixture) {
 	t.Helper()
 	p, err := n.planFor(b)
-	check(t, err)
+	expect.OK(t, err)
 	losses, logits := p.host.results[ahead:], allLogits(t, n, p)
 	v, nll, want := n.config.Vocabulary, f.Expected("nll_per_word"), f.Expected("logits")
 	most := nll.Shape[1]
@@ -101,10 +102,10 @@ func checkWords(t *testing.T, n *Net, b *Batch, f *conform.Fixture) {
 func allLogits(t *testing.T, n *Net, p *plan) []float32 {
 	t.Helper()
 	x, err := p.outputs.Reshape(p.words, 1, 1, n.config.Hidden)
-	check(t, err)
+	expect.OK(t, err)
 	y, err := n.backend.Alloc(tensor.Float32, p.words, 1, 1, n.config.Vocabulary)
-	check(t, err)
-	check(t, n.backend.Conv(y, x, n.p.outW.filter, n.p.outB.W, conv.Params{}))
+	expect.OK(t, err)
+	expect.OK(t, n.backend.Conv(y, x, n.p.outW.filter, n.p.outB.W, conv.Params{}))
 	return valuesOf(t, n, y)
 }
 
@@ -114,7 +115,7 @@ func TestGolden_GreedyWords(t *testing.T) {
 	eachDevice(t, func(t *testing.T, device kernels.Backend) {
 		n, b := golden(t, device, f)
 		captions, err := n.Beam(b.Features, BeamOptions{Width: 1, MaxLength: most})
-		check(t, err)
+		expect.OK(t, err)
 		for i, want := range f.Rows("expected.greedy_tokens") {
 			got := captions[i].Words
 			if captions[i].Ended {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/kernels/conv"
@@ -30,8 +31,8 @@ func eachDevice(t *testing.T, f func(t *testing.T, device kernels.Backend)) {
 func openCPU(t testing.TB, level string, threads int) kernels.Backend {
 	t.Helper()
 	device, err := kernels.OpenCPU(kernels.CPUConfig{SIMD: level, Threads: threads})
-	check(t, err)
-	t.Cleanup(func() { check(t, device.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, device.Close()) })
 	return device
 }
 
@@ -43,21 +44,14 @@ func dropping(t testing.TB, threads int) (*Net, *Batch) {
 	return newNet(t, openCPU(t, "", threads), c), uneven(c)
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // newNet makes a net that can learn.
 func newNet(t testing.TB, device kernels.Backend, c Config) *Net {
 	t.Helper()
 	n, err := New(c, device)
-	check(t, err)
-	t.Cleanup(func() { check(t, n.Close()) })
-	check(t, n.Learn())
-	check(t, n.Init(7))
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, n.Close()) })
+	expect.OK(t, n.Learn())
+	expect.OK(t, n.Init(7))
 	return n
 }
 
@@ -85,7 +79,7 @@ func uneven(c Config) *Batch {
 func valuesOf(t testing.TB, n *Net, of *tensor.Tensor) []float32 {
 	t.Helper()
 	values := make([]float32, of.Len())
-	check(t, n.backend.Download(tensor.HostArray(tensor.Float32, values), of))
+	expect.OK(t, n.backend.Download(tensor.HostArray(tensor.Float32, values), of))
 	return values
 }
 
@@ -102,10 +96,10 @@ func gradients(t testing.TB, n *Net) map[string][]float32 {
 func run(t testing.TB, n *Net, b *Batch, dropoutSeed uint64) float64 {
 	t.Helper()
 	w, err := n.Place(b, dropoutSeed)
-	check(t, err)
-	check(t, n.Enqueue(w))
+	expect.OK(t, err)
+	expect.OK(t, n.Enqueue(w))
 	loss, _, err := n.Wait(w)
-	check(t, err)
+	expect.OK(t, err)
 	return loss
 }
 
@@ -165,8 +159,8 @@ func compareGradient(t *testing.T, name string, got []float32, values []float64,
 func inputGradient(t *testing.T, n *Net, b *Batch) [][]float32 {
 	t.Helper()
 	p, err := n.planFor(b)
-	check(t, err)
-	check(t, n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{}))
+	expect.OK(t, err)
+	expect.OK(t, n.backend.ConvGradData(p.features, p.dembedded, n.p.embedW.filter, nil, conv.Params{}))
 	values := valuesOf(t, n, p.features)
 	width, clips := n.config.Features, len(b.Features)
 	all := make([][]float32, clips)
@@ -276,7 +270,7 @@ func TestStep_NothingHappensBeforeTheFirstFrame(t *testing.T) {
 		b := uneven(n.Config())
 		run(t, n, b, 0)
 		p, err := n.planFor(b)
-		check(t, err)
+		expect.OK(t, err)
 		for _, x := range []struct {
 			name string
 			of   *tensor.Tensor
@@ -322,7 +316,7 @@ func TestStep_EveryPlaceOfDropoutIsInUse(t *testing.T) {
 	n, b := dropping(t, 1)
 	run(t, n, b, 3)
 	p, err := n.planFor(b)
-	check(t, err)
+	expect.OK(t, err)
 	for name, x := range map[string]*tensor.Tensor{"embedded frames": p.embedded, "words": p.seen,
 		"states that say": p.outputs} {
 		values := valuesOf(t, n, x)
@@ -357,12 +351,12 @@ func TestStep_GradientsGoThroughTheMasksOfDropout(t *testing.T) {
 			for i, v := range values {
 				moved[i] = v + float32(way*float64(all[p.Name][i])/length)
 			}
-			check(t, n.SetValues(p, moved))
+			expect.OK(t, n.SetValues(p, moved))
 			return run(t, n, b, 3)
 		}
 		const h = 1e-2
 		slope := (lossAt(h) - lossAt(-h)) / (2 * h)
-		check(t, n.SetValues(p, values))
+		expect.OK(t, n.SetValues(p, values))
 		if !(length > 0) || !(math.Abs(slope-length) < 1e-3+1e-2*length) {
 			t.Errorf("along the gradient of %s the loss rises by %v, want the gradient's length, %v", p.Name, slope, length)
 		}
@@ -392,7 +386,7 @@ func TestStep_RefusesWhatDoesNotFit(t *testing.T) {
 		}
 	}
 	other, err := New(c, n.Backend())
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := other.Place(uneven(c), 0); err == nil {
 		t.Error("a step without gradients")
 	}
@@ -407,7 +401,7 @@ func TestConfig_NamesTheFieldThatIsWrong(t *testing.T) {
 		"dropout": func(c *Config) { c.Dropout = math.NaN() },
 	} {
 		c := Paper(1000, 23647)
-		check(t, c.Validate())
+		expect.OK(t, c.Validate())
 		change(&c)
 		if err := c.Validate(); err == nil || !contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -430,11 +424,11 @@ func TestInit_DependsOnTheSeedAlone(t *testing.T) {
 	n := newNet(t, openCPU(t, "", 1), small())
 	values := func() []float32 { return valuesOf(t, n, n.p.word.W) }
 	first := values()
-	check(t, n.Init(8))
+	expect.OK(t, n.Init(8))
 	if math.Float32bits(values()[0]) == math.Float32bits(first[0]) {
 		t.Error("another seed gives the same words")
 	}
-	check(t, n.Init(7))
+	expect.OK(t, n.Init(7))
 	sameBits(t, "words of the same seed", values(), first)
 	bias := valuesOf(t, n, n.p.lstm1.b.W)
 	for i, v := range bias {
@@ -463,14 +457,14 @@ func TestReserve_HoldsAllBatchesUpToItsSize(t *testing.T) {
 		}
 		batches[i], most.Said = b, max(most.Said, said)
 	}
-	check(t, n.Reserve(most))
+	expect.OK(t, n.Reserve(most))
 	held := n.Bytes()
 	seen := map[Work]bool{}
 	for _, b := range batches {
 		w, err := n.Place(b, 0)
-		check(t, err)
+		expect.OK(t, err)
 		again, err := n.Place(b, 0)
-		check(t, err)
+		expect.OK(t, err)
 		if w != again {
 			t.Fatalf("%v: the same batch is other work", w)
 		}
@@ -491,11 +485,11 @@ func TestStep_RowsWithoutAWordChangeNothing(t *testing.T) {
 	b := uneven(n.Config())
 	loss, want := run(t, n, b, 0), gradients(t, n)
 	p, err := n.planFor(b)
-	check(t, err)
+	expect.OK(t, err)
 	key := p.planKey
 	key.words += 5 * rounded
 	wide, err := n.planOf(key)
-	check(t, err)
+	expect.OK(t, err)
 	n.plans[p.planKey] = wide
 	if got := run(t, n, b, 0); got != loss {
 		t.Errorf("loss %v, want %v", got, loss)
@@ -539,7 +533,7 @@ func TestTail_RowsThatAreLeftOutChangeNothing(t *testing.T) {
 			before := slices.Clone(b.Samples)
 			got := run(t, n, b, 3)
 			p, err := n.planFor(n.arranged(b))
-			check(t, err)
+			expect.OK(t, err)
 			if p.planKey.tail.steps < 2 || p.places() >= p.steps*p.clips {
 				t.Fatalf("%d clips have the tail %+v, want one", clips, p.planKey.tail)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
 
@@ -14,9 +15,9 @@ import (
 func file(t *testing.T, tensors []safetensors.Tensor) *safetensors.File {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, safetensors.Write(&b, nil, tensors))
+	expect.OK(t, safetensors.Write(&b, nil, tensors))
 	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	check(t, err)
+	expect.OK(t, err)
 	return f
 }
 
@@ -25,8 +26,8 @@ func TestWeights_ThereAndBack(t *testing.T) {
 	c.Vocabulary, c.Hidden = 1<<16+1, 6 // out.w is written in two pieces
 	n := newNet(t, openCPU(t, "", 2), c)
 	other := newNet(t, openCPU(t, "", 1), c)
-	check(t, other.Init(99))
-	check(t, other.Load(file(t, n.Weights())))
+	expect.OK(t, other.Init(99))
+	expect.OK(t, other.Load(file(t, n.Weights())))
 	for i, p := range n.Params() {
 		want := valuesOf(t, n, p.W)
 		got := valuesOf(t, other, other.Params()[i].W)
@@ -40,7 +41,7 @@ func TestLoad_RefusesBeforeAnythingIsSet(t *testing.T) {
 	bigger := small()
 	bigger.Words++
 	other := newNet(t, openCPU(t, "", 1), bigger)
-	check(t, other.Init(99))
+	expect.OK(t, other.Init(99))
 	if err := n.Load(file(t, other.Weights())); !errors.Is(err, tensor.ErrShape) ||
 		!contains(err.Error(), "word.w is 9×4 in the file and 9×3") {
 		t.Errorf("words of another width: %v", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/captioner"
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/train"
 )
@@ -18,12 +19,12 @@ func TestSession_OverwritesNoFileOfOthers(t *testing.T) {
 	c := sceneConfig(t)
 	s, _ := openSession(t, c)
 	text, err := c.YAML()
-	check(t, err)
+	expect.OK(t, err)
 	for _, name := range []string{run.ConfigFile, captioner.WordsFile, train.LastName, train.PreviousName,
 		train.BestName} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
-		check(t, os.WriteFile(file, text, 0o666))
+		expect.OK(t, os.WriteFile(file, text, 0o666))
 		if _, err := s.Train(t.Context(), dir); err == nil || !strings.HasPrefix(err.Error(), file+" would be overwritten") {
 			t.Errorf("a folder with a %s of somebody: %v", name, err)
 		}
@@ -40,15 +41,15 @@ func TestSession_SaysThatResultsAreShownWhereTheyAre(t *testing.T) {
 	c.Train.MaxSteps = 2
 	s, messages := openSession(t, c)
 	_, err := s.Train(t.Context(), dir)
-	check(t, err)
+	expect.OK(t, err)
 	shown := run.Reused(dir).Text
 	data := filepath.Join(dir, run.DataFile)
-	check(t, os.Remove(data))
-	check(t, os.Mkdir(data, 0o777)) // in the place of the list of files
+	expect.OK(t, os.Remove(data))
+	expect.OK(t, os.Mkdir(data, 0o777)) // in the place of the list of files
 	if _, err := s.Train(t.Context(), dir); err == nil || slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
-	check(t, os.Remove(data))
+	expect.OK(t, os.Remove(data))
 	if _, err := s.Train(t.Context(), dir); err != nil || !slices.Contains(*messages, shown) {
 		t.Errorf("with the error %v it was said: %q", err, *messages)
 	}
@@ -59,12 +60,12 @@ func TestSession_RefusesFeaturesThatHaveChanged(t *testing.T) {
 	c, dir := sceneConfig(t), t.TempDir()
 	s, _ := openSession(t, c)
 	_, err := s.Train(t.Context(), dir)
-	check(t, err)
+	expect.OK(t, err)
 	file := c.Data.Train.Features
 	content, err := os.ReadFile(file)
-	check(t, err)
+	expect.OK(t, err)
 	content[len(content)/3] ^= 1 // a bit of some frame
-	check(t, os.WriteFile(file, content, 0o666))
+	expect.OK(t, os.WriteFile(file, content, 0o666))
 	again, _ := openSession(t, c)
 	if _, err := again.Train(t.Context(), dir); err == nil ||
 		!strings.Contains(err.Error(), file+" has changed since this run began (sha256 ") {
@@ -76,9 +77,9 @@ func TestSession_LeavesAFolderAloneThatIsBeingWritten(t *testing.T) {
 	s, _ := openSession(t, sceneConfig(t))
 	dir := t.TempDir()
 	release, err := run.LockFolder(t.Context(), dir, s.Log)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := s.Train(t.Context(), dir); !errors.Is(err, run.ErrLocked) {
 		t.Errorf("while another process writes the folder: %v", err)
 	}
-	check(t, release())
+	expect.OK(t, release())
 }

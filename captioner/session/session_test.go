@@ -16,6 +16,7 @@ import (
 	"nmn/captioner"
 	"nmn/captioner/metrics"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader/scenes"
 	"nmn/run"
@@ -27,10 +28,10 @@ func sceneConfig(t *testing.T) *Config {
 	t.Helper()
 	dir, moving := t.TempDir(), scenes.MovingConfig{Seed: 1, Split: "train", N: 24, Frames: 4}
 	captions, err := captioner.SceneCaptions(moving, 5)
-	check(t, err)
-	check(t, captioner.WriteScenes(dir, moving, captions))
+	expect.OK(t, err)
+	expect.OK(t, captioner.WriteScenes(dir, moving, captions))
 	c, err := FromPreset(MovingScenes)
-	check(t, err)
+	expect.OK(t, err)
 	files := &c.Data.Train
 	files.Features, files.Clips = filepath.Join(dir, "truth.npy"), filepath.Join(dir, "truth.csv")
 	files.Captions = filepath.Join(dir, captioner.CaptionsFile)
@@ -46,8 +47,8 @@ func openSession(t *testing.T, c *Config) (s *Session, messages *[]string) {
 	messages = new([]string)
 	observer := Observer{Message: func(m run.Message) { *messages = append(*messages, m.Text) }}
 	s, err := Open(t.Context(), *c, Options{Observer: observer})
-	check(t, err)
-	t.Cleanup(func() { check(t, s.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, s.Close()) })
 	return s, messages
 }
 
@@ -95,20 +96,21 @@ func TestSession_TrainsResumesAndCaptions(t *testing.T) {
 // captionScenes captions the clips of validation by the model of a run, which is what the run has scored.
 func captionScenes(t *testing.T, s *Session, dir string) {
 	file, err := FindCheckpoint(dir, run.Best)
-	check(t, err)
+	expect.OK(t, err)
 	net, about, err := captioner.OpenNet(file, s.Backend)
-	check(t, err)
-	t.Cleanup(func() { check(t, net.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, net.Close()) })
 	words, err := captioner.ReadWords(filepath.Join(dir, captioner.WordsFile))
-	check(t, err)
+	expect.OK(t, err)
 	clips := s.Data.Validation
-	check(t, errors.Join(captioner.Fit(clips, about.Model.Frames, about.Model.Features, false), words.Same(about.Words)))
+	expect.OK(t, errors.Join(captioner.Fit(clips, about.Model.Frames, about.Model.Features, false),
+		words.Same(about.Words)))
 	generated, err := captioner.Generate(t.Context(), net, words, clips, s.Config.Validation.Generation(), nil)
 	if err != nil || len(generated) != clips.Clips() {
 		t.Fatalf("%d captions of %d clips (%v)", len(generated), clips.Clips(), err)
 	}
 	result, err := captioner.Score(t.Context(), clips, generated, nil)
-	check(t, err)
+	expect.OK(t, err)
 	if o, err := ReadOutcome(dir); err != nil || result.All != *o.Validation {
 		t.Errorf("scores %+v, those of the run %+v (%v)", result.All, o, err)
 	}
@@ -119,7 +121,7 @@ func TestSession_RefusesAnotherRun(t *testing.T) {
 	c.Train.MaxSteps = 2
 	s, _ := openSession(t, c)
 	_, err := s.Train(t.Context(), dir)
-	check(t, err)
+	expect.OK(t, err)
 	there, err := ReadConfig(dir)
 	if err != nil || there.Net != c.Net || there.Build == nil {
 		t.Errorf("configuration of the folder %+v (%v)", there, err)
@@ -140,7 +142,7 @@ func TestFingerprint_DoesNotDependOnMinutesAndPlaces(t *testing.T) {
 		s.Config.Train.CheckpointMinutes = minutes
 		s.Config.Data.Train.Captions = fmt.Sprintf("captions%g.json", minutes)
 		id, err := s.fingerprint()
-		check(t, err)
+		expect.OK(t, err)
 		ids[id] = true
 	}
 	if len(ids) != 1 {
@@ -188,7 +190,7 @@ func TestOpen_SaysWhatIsWrong(t *testing.T) {
 
 func TestOpen_DataThatDoNotFitAreNoMistakeOfTheConfiguration(t *testing.T) {
 	c := sceneConfig(t)
-	check(t, os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666))
+	expect.OK(t, os.WriteFile(c.Data.Train.Captions, []byte(`{"elsewhere": ["a ball"]}`), 0o666))
 	var mistake *setting.Error
 	if _, err := Open(t.Context(), *c, Options{}); err == nil || errors.As(err, &mistake) {
 		t.Errorf("error %v", err)
@@ -214,15 +216,8 @@ func TestFindCheckpoint_TakesTheLastWhereThereIsNoBest(t *testing.T) {
 func readFile(t *testing.T, folder, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, name))
-	check(t, err)
+	expect.OK(t, err)
 	return content
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // 9 captions in batches of 4 leave a batch of 1, which says nothing of the others.

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels/simd"
 	"nmn/run"
@@ -57,7 +58,7 @@ func tinyVGG(t *testing.T, file string, seed uint64) {
 func writeTensors(t *testing.T, file string, tensors []safetensors.Tensor) {
 	t.Helper()
 	_, err := safetensors.WriteFile(file, nil, tensors)
-	check(t, err)
+	expect.OK(t, err)
 }
 
 // colouredPictures writes pictures that are mostly of one of three colours, and a manifest that names it; of each sixth
@@ -80,7 +81,7 @@ func colouredPictures(t *testing.T, folder string, n int) (manifest string) {
 		}
 		img.Set(0, 0, color.White)
 		var data bytes.Buffer
-		check(t, png.Encode(&data, img))
+		expect.OK(t, png.Encode(&data, img))
 		name := fmt.Sprintf("p%03d.png", i)
 		writeFiles(t, folder, data.Bytes(), name)
 		label := i
@@ -307,7 +308,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 	}
 	must(t, "audit", dir, "-q")
 	audit, err := runaudit.Open(t.Context(), dir, runaudit.Options{})
-	check(t, err)
+	expect.OK(t, err)
 	small, err := audit.Picture(t.Context(), audit.Data().Train.IDs[0])
 	if err := errors.Join(err, audit.Close()); err != nil || !audit.HasPictures() ||
 		!bytes.HasPrefix(small, []byte("\xff\xd8")) {
@@ -330,10 +331,10 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	// Another seed in the same folder, once the run is gone, has the features.
 	entries, err := os.ReadDir(dir)
-	check(t, err)
+	expect.OK(t, err)
 	for _, e := range entries {
 		if e.Name() != run.FeaturesFolder {
-			check(t, os.RemoveAll(filepath.Join(dir, e.Name())))
+			expect.OK(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	c := succeeds(t, slices.DeleteFunc(backboneRun(manifest, weights, dir, "--seed", "2", "-v"), func(s string) bool {
@@ -343,7 +344,7 @@ func TestTrain_BehindABackbone(t *testing.T) {
 
 	tinyVGG(t, weights, 2)
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "has changed")
-	check(t, os.Remove(weights))
+	expect.OK(t, os.Remove(weights))
 	wantUsage(t, call(t, "predict", dir, filepath.Join(work, "p000.png"), "-q"), "vgg.safetensors", "no such file")
 }
 
@@ -468,11 +469,11 @@ func TestTrain_BehindATransformerWithAnotherGELU(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(dir, run.FeaturesFolder, "*"))
 		return len(found)
 	}
-	check(t, os.Remove(filepath.Join(dir, run.ConfigFile)))
+	expect.OK(t, os.Remove(filepath.Join(dir, run.ConfigFile)))
 	if n := kinds(); n != 1 {
 		t.Errorf("%d kinds of features", n)
 	}
-	check(t, os.Remove(filepath.Join(dir, train.LastName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, train.LastName)))
 	call(t, args...)
 	if n := kinds(); n != 2 {
 		t.Errorf("%d kinds of features, want another for another net", n)

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestCaller_TheFolderOfOneThatDiedIsRemoved(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), scratchPrefix+"1")
-	check(t, os.MkdirAll(filepath.Join(folder, "run"), 0o755))
+	expect.OK(t, os.MkdirAll(filepath.Join(folder, "run"), 0o755))
 	caller, life := io.Pipe()
 	ctx, end := context.WithCancelCause(t.Context())
 	leave := endWithCaller(end, folder, caller)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels/inject"
 	"nmn/recipe"
 	"nmn/report"
@@ -130,7 +131,7 @@ func TestCaptionsArm_IsReused(t *testing.T) {
 	var before []os.FileInfo
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
+		expect.OK(t, err)
 		before = append(before, info)
 	}
 	c := call(t, tiny("train", "--arm", "caption-filter", "--noise", "0.4", "--batch-size", "8", "--run-dir", dir)...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/dataset"
 	"nmn/recipe"
 	"nmn/report"
@@ -23,9 +24,9 @@ func classFolders(t *testing.T, n int) string {
 	writePictures(t, from, n)
 	for i := range n {
 		to := filepath.Join(dir, colours[i%3])
-		check(t, os.MkdirAll(to, 0o755))
+		expect.OK(t, os.MkdirAll(to, 0o755))
 		name := fmt.Sprintf("%d.png", i)
-		check(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
+		expect.OK(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
 	}
 	return dir
 }
@@ -67,7 +68,7 @@ func TestClasses_OfFolders(t *testing.T) {
 		sum := 0.0
 		for _, field := range row[1:] {
 			p, err := strconv.ParseFloat(field, 64)
-			check(t, err)
+			expect.OK(t, err)
 			sum += p
 		}
 		if math.Abs(sum-1) > 1e-5 {

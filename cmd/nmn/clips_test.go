@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/recipe"
 	"nmn/run"
@@ -90,7 +91,7 @@ func TestClips_OtherCommandsReadThem(t *testing.T) {
 	noisy := noisyScenes(t, run).Train
 	rows, table := readRows(t, in("p.npy"), in("y.csv"))
 	held, err := loader.Hold(t.Context(), noisy)
-	check(t, err)
+	expect.OK(t, err)
 	if len(rows) != 96 || table.IDs[7] != "moving-train-000001#3" ||
 		!bytes.Equal(table.Labels.Values[7*36:8*36], held.Labels.Uint8s()[36:72]) {
 		t.Errorf("%d rows, the eighth is %s with labels %v", len(rows), table.IDs[7], table.Labels.Values[7*36:8*36])
@@ -109,8 +110,8 @@ func TestClips_Refused(t *testing.T) {
 	t.Parallel()
 	dir, data := clipFolders(t)
 	bare := filepath.Join(t.TempDir(), "bare")
-	check(t, os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))))
-	check(t, os.Remove(filepath.Join(bare, loader.LabelsName)))
+	expect.OK(t, os.CopyFS(bare, os.DirFS(filepath.Join(dir, "val"))))
+	expect.OK(t, os.Remove(filepath.Join(bare, loader.LabelsName)))
 	words := filepath.Join(t.TempDir(), "words")
 	must(t, "scenes", "--moving", "--frames", "3", "--number", "2", words)
 	lines := `{"format":"nmn-labels","version":1}` + "\n" +

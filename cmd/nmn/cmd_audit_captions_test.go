@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/misplaced"
 	"nmn/loader/annotation"
@@ -67,7 +68,7 @@ func captionFolder(t *testing.T) string {
 		}
 	}
 	b, err := json.Marshal(file)
-	check(t, err)
+	expect.OK(t, err)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "captions.json"), string(b))
 	write(t, filepath.Join(dir, "foreign.txt"), foreign.String())

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // gappyFolder is a folder as scoreFolder's, where every seventh label of cat is unknown, and the words on no bag and on
@@ -61,7 +63,7 @@ func TestAudit_CountsAreTheSameEverywhere(t *testing.T) {
 				Summary []string
 			}
 			data := regexp.MustCompile(`(?s)<script id="data"[^>]*>(.*?)</script>`).FindStringSubmatch(read(t, page))
-			check(t, json.Unmarshal([]byte(data[1]), &shown))
+			expect.OK(t, json.Unmarshal([]byte(data[1]), &shown))
 			if fmt.Sprint(shown.Counts) != fmt.Sprint(counts) || len(shown.Items) != of("open_suspects") {
 				t.Errorf("the page has %v and %d items, JSON %v", shown.Counts, len(shown.Items), counts)
 			}

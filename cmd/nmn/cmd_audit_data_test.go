@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/run"
 	runaudit "nmn/run/audit"
@@ -104,7 +105,7 @@ func TestAuditRun_WritesAManifestOfCOCO(t *testing.T) {
 		categories = append(categories, object{"id": c + 1, "name": name})
 	}
 	text, err := json.Marshal(object{"images": images, "annotations": annotations, "categories": categories})
-	check(t, err)
+	expect.OK(t, err)
 	file := filepath.Join(dir, "instances_all.json")
 	write(t, file, string(text))
 	_, n, fixed, c := corrected(t, ".csv", ofColour, severalOf("--set", "data.manifest="+file)...)
@@ -165,7 +166,7 @@ func TestAuditRun_WritesAManifestOfNumbers(t *testing.T) {
 func labelLine(t *testing.T, file, clip string) (label loader.ClipLabel) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(read(t, file)), "\n")[1:] {
-		check(t, json.Unmarshal([]byte(line), &label))
+		expect.OK(t, json.Unmarshal([]byte(line), &label))
 		if label.Clip == clip {
 			return label
 		}
@@ -182,9 +183,9 @@ func nameLabels(t *testing.T, file string) {
 	out := []string{`{"format":"nmn-labels","version":1}`}
 	for _, line := range lines[1:] {
 		var label loader.ClipLabel
-		check(t, json.Unmarshal([]byte(line), &label))
+		expect.OK(t, json.Unmarshal([]byte(line), &label))
 		text, err := json.Marshal(loader.ClipLabel{Clip: label.Clip, Labels: label.Truth})
-		check(t, err)
+		expect.OK(t, err)
 		out = append(out, string(text))
 	}
 	write(t, file, strings.Join(out, "\n")+"\n")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/run"
 	runaudit "nmn/run/audit"
@@ -128,7 +129,7 @@ func TestAuditRun_RefusesWhatIsNoRunOrDoesNotGoWithOne(t *testing.T) {
 	wantUsage(t, call(t, "audit", "--run-dir", "x", "--scores", "s.csv", "--labels", "l.csv"), "--run-dir is for "+
 		"nmn audit DATA")
 	write(t, filepath.Join(empty, run.IndexFile), "")
-	check(t, os.Remove(filepath.Join(empty, run.ConfigFile)))
+	expect.OK(t, os.Remove(filepath.Join(empty, run.ConfigFile)))
 	wantUsage(t, call(t, "audit", empty), "holds an experiment")
 }
 
@@ -180,7 +181,7 @@ func TestAuditRun_WritesLabelsInTheFormOfTheData(t *testing.T) {
 			return fmt.Sprintf(`{"path": "%d.png", "labels": ["%s", "thing"], "x": [%d]}`, i, colours[i%3], i)
 		})
 		lines := strings.TrimSuffix(file, ".csv") + ".jsonl"
-		check(t, os.Rename(file, lines))
+		expect.OK(t, os.Rename(file, lines))
 		_, _, fixed, _ := corrected(t, ".jsonl", func(int) [][2]string { return [][2]string{{"thing", "1"}} },
 			onPictures("--set", "data.manifest="+lines)...)
 		if got := read(t, fixed); strings.Count(got, `, "thing"]`) != 39 || !strings.Contains(got, `"], "x"`) {
@@ -415,7 +416,7 @@ func TestAuditRun_GoesOnAfterAnInterrupt(t *testing.T) {
 	whole := audited(t, onPictures("--set", "data.manifest="+file, "--set", "train.log_steps=1", "--noise-rates",
 		"online")...)
 	broken := filepath.Join(t.TempDir(), "run")
-	check(t, os.CopyFS(broken, os.DirFS(whole)))
+	expect.OK(t, os.CopyFS(broken, os.DirFS(whole)))
 	args := []string{"--noise-rates", "folds:2", "--fold-epochs", "4"}
 	must(t, append([]string{"audit", whole}, args...)...)
 	second := filepath.Join(broken, runaudit.Folder, "folds-2", "stage1", "fold-2")
@@ -433,9 +434,9 @@ func TestAuditRun_OneAtATime(t *testing.T) {
 	file := manifestOf(t, 30, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	dir := audited(t, onPictures("--set", "data.manifest="+file)...)
 	release, err := run.LockFolder(t.Context(), filepath.Join(dir, runaudit.Folder), slog.New(slog.DiscardHandler))
-	check(t, err)
+	expect.OK(t, err)
 	wantFailure(t, call(t, "audit", dir, "--noise-rates", "folds:2"), "is being written")
-	check(t, release())
+	expect.OK(t, release())
 	must(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
 }
 
@@ -461,7 +462,7 @@ func TestAuditCompare_CountsWhatIsWrong(t *testing.T) {
 	before := audited(t, onPictures(append(share, "--set", "data.manifest="+file)...)...)
 	after := audited(t, onPictures(append(share, "--set", "data.manifest="+other)...)...)
 	var runs []map[string]any
-	check(t, json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs))
+	expect.OK(t, json.Unmarshal([]byte(must(t, "audit", "compare", before, after, "--json")), &runs))
 	for i, want := range []map[string]float64{{"incorrect": 6, "missing": 6, "changed": 0, "samples": 30, "labels": 30},
 		{"incorrect": 2, "missing": 2, "changed": 8}} {
 		for key, v := range want {

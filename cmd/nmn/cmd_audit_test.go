@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 	"nmn/loader/features"
@@ -75,7 +76,8 @@ func onScores(command, dir string, args ...string) []string {
 		"labels.csv")}, args...)
 }
 
-// Lines of JSON with a picture and one of its labels have no line for a picture: corrected labels become a new manifest.
+// Lines of JSON with a picture and one of its labels have no line for a picture: corrected labels become
+// a new manifest.
 func TestAudit_PairsInLinesOfJSON(t *testing.T) {
 	t.Parallel()
 	dir := scoreFolder(t)
@@ -240,14 +242,14 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 	want := v["suspects"].([]any)
 	table, err := features.Open(t.Context(), features.Options{Features: path, Ignore: []string{"id", "class", "kind",
 		"rates"}, Unlabelled: true})
-	check(t, err)
+	expect.OK(t, err)
 	defer table.Close()
 	if table.Rows.Len() != len(want) || len(want) < 100 {
 		t.Fatalf("%d rows of %d suspects", table.Rows.Len(), len(want))
 	}
 	row := make([]float32, table.Rows.Width())
 	for i, s := range want {
-		check(t, table.Rows.Read(i, row))
+		expect.OK(t, table.Rows.Read(i, row))
 		for c, column := range table.Columns {
 			if x := s.(map[string]any)[column].(float64); row[c] != float32(x) {
 				t.Fatalf("row %d: %s is %v, want %v", i+1, column, row[c], x)
@@ -262,9 +264,9 @@ func TestAudit_SuspectsAsParquet(t *testing.T) {
 		out, err := exec.Command(program, "-c", "import json, pyarrow.parquet as p, sys\n"+
 			"t = p.read_table(sys.argv[1]); print(json.dumps([str(t.schema.field('given').type), t.to_pylist()]))",
 			path).Output()
-		check(t, err)
+		expect.OK(t, err)
 		var got []any
-		check(t, json.Unmarshal(out, &got))
+		expect.OK(t, json.Unmarshal(out, &got))
 		if got[0] != "uint8" || !reflect.DeepEqual(got[1], v["suspects"]) {
 			t.Errorf("given is of type %v, or other rows", got[0])
 		}
@@ -339,7 +341,7 @@ func TestAudit_CorrectsLabelsAndKeepsTheRecord(t *testing.T) {
 	}
 	labels := func(name string) *table.Matrix {
 		m, err := table.ReadLabels(name)
-		check(t, err)
+		expect.OK(t, err)
 		return m
 	}
 	before, after, truth := labels(filepath.Join(dir, "labels.csv")), labels(fixed), labels(filepath.Join(dir,
@@ -380,11 +382,11 @@ func TestAudit_WritesAPageWithPictures(t *testing.T) {
 	t.Parallel()
 	dir := scoreFolder(t)
 	pictures := filepath.Join(dir, "pictures")
-	check(t, os.Mkdir(pictures, 0o777))
+	expect.OK(t, os.Mkdir(pictures, 0o777))
 	first := readJSON(t, must(t, onScores("audit", dir, "--json", "--top", "3")...))["suspects"].([]any)
 	for i, s := range first {
 		f, err := os.Create(filepath.Join(pictures, s.(map[string]any)["id"].(string)+".jpg"))
-		check(t, err)
+		expect.OK(t, err)
 		if i == 2 { // not a picture
 			f.WriteString("nothing")
 		} else if err := jpeg.Encode(f, halfRed(1500, 700), nil); err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/bench/measure"
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/tools/conform"
 )
@@ -241,7 +242,7 @@ func jpegFolder(t *testing.T, n int) string {
 	for i := range n {
 		img.Set(0, 0, color.White)
 		var b bytes.Buffer
-		check(t, jpeg.Encode(&b, img, nil))
+		expect.OK(t, jpeg.Encode(&b, img, nil))
 		write(t, filepath.Join(dir, string(rune('a'+i))+".jpg"), b.Bytes())
 	}
 	write(t, filepath.Join(dir, "notes.txt"), []byte("no picture"))

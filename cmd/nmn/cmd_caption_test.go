@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/features"
 )
 
@@ -65,15 +66,15 @@ func TestCaption_SplitsOfMSRVTT(t *testing.T) {
 	write := func(name string, clips ...int) []string {
 		file, table := filepath.Join(t.TempDir(), "x.npy"), filepath.Join(t.TempDir(), "clips.csv")
 		w, err := features.Create(file, 2)
-		check(t, err)
+		expect.OK(t, err)
 		lines := []string{"clip,first,rows"}
 		for i, clip := range clips {
 			for range 2 {
-				check(t, w.Write([]float32{float32(clip), 1}))
+				expect.OK(t, w.Write([]float32{float32(clip), 1}))
 			}
 			lines = append(lines, fmt.Sprintf("video%d,%d,2", clip, 2*i))
 		}
-		check(t, w.Commit())
+		expect.OK(t, w.Commit())
 		write(t, table, strings.Join(lines, "\n"))
 		return []string{"--" + name + "features", file, "--" + name + "clips", table}
 	}

@@ -13,6 +13,7 @@ import (
 	"nmn/captioner"
 	"nmn/captioner/session"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/train"
 )
@@ -72,12 +73,12 @@ func TestCaption_TrainGenerateEval(t *testing.T) {
 func TestCaptionTrain_OddCaptions(t *testing.T) {
 	scenes := captionScenesIn(t, "train")
 	var of map[string][]string
-	check(t, json.Unmarshal(readBytes(t, scenes, "captions.json"), &of))
+	expect.OK(t, json.Unmarshal(readBytes(t, scenes, "captions.json"), &of))
 	of["moving-train-000003"] = []string{"", "!?", "a " + strings.Repeat("x", 10000), strings.Repeat("a ball and ", 20)}
 	of["somewhere"] = []string{"a clip without features"}
 	delete(of, "moving-train-000004")
 	content, err := json.Marshal(of)
-	check(t, err)
+	expect.OK(t, err)
 	odd := filepath.Join(t.TempDir(), "odd.json")
 	write(t, odd, content)
 	args := captionArgs(scenes, filepath.Join(t.TempDir(), "run"), "--captions", odd, "--set", "train.max_steps=2",

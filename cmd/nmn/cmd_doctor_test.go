@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/scenes"
 )
 
@@ -28,9 +29,9 @@ func TestDoctor_FindsWhatStopsARun(t *testing.T) {
 	captions, images, vocabulary := exported(t, "40")
 	picture := func(i int) string { return filepath.Join(images, scenes.FileName("train", i)) }
 	broken, err := os.ReadFile(picture(3))
-	check(t, err)
+	expect.OK(t, err)
 	write(t, picture(3), broken[:200])
-	check(t, os.Remove(picture(5)))
+	expect.OK(t, os.Remove(picture(5)))
 	file := filepath.Join(t.TempDir(), "report.json")
 	data := []string{"--preset", "scenes", "--set", "data.captions=" + captions, "--images", images, "--vocab", vocabulary,
 		"--set", "net.width=0.5", "--epochs", "1", "--device", "cpu"}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/report"
 	"nmn/run"
 	"nmn/train"
@@ -47,7 +48,7 @@ func sameExperiments(t *testing.T, got, want string) {
 			all = append(all, path)
 			return err
 		})
-		check(t, err)
+		expect.OK(t, err)
 		return all
 	}
 	there := list(want)
@@ -83,7 +84,7 @@ func TestTasks_AtOnceEqualOneExperiment(t *testing.T) {
 			Complete    bool
 		}
 	}
-	check(t, json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list))
+	expect.OK(t, json.Unmarshal([]byte(must(t, smallGrid(file, dir, "--tasks", "--json")...)), &list))
 	if list.Count != 8 || len(list.Tasks) != 8 || list.Tasks[0].After >= 0 || list.Tasks[7].After != 1 ||
 		list.Tasks[7].Complete || durable.Exists(dir) {
 		t.Fatalf("tasks %+v", list)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels/tensor"
 	"nmn/model"
@@ -53,7 +54,7 @@ func pythonOf(t *testing.T, script string, checks int, modules []string, plan []
 func writeArray(t *testing.T, path string, values []float32, shape ...int) {
 	t.Helper()
 	file, err := os.Create(path)
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	if _, err := file.Write(npy.Float32Header(shape...)); err != nil {
 		t.Fatal(err)
@@ -69,12 +70,12 @@ func writeArray(t *testing.T, path string, values []float32, shape ...int) {
 func readArray(t *testing.T, path string) ([]int, []float32) {
 	t.Helper()
 	file, err := os.Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	h, _, err := npy.ReadHeader(file)
-	check(t, err)
+	expect.OK(t, err)
 	data, err := io.ReadAll(file)
-	check(t, err)
+	expect.OK(t, err)
 	values := make([]float32, len(data)/h.Width)
 	h.Float32s(values, data)
 	return h.Shape, values
@@ -119,7 +120,7 @@ func graphCases(t *testing.T) []graphCase {
 	}), -2, true)
 	for name, mil := range map[string]bool{"resnet18": true, "resnet50": false} {
 		c, err := model.ResNet(name, 5, mil)
-		check(t, err)
+		expect.OK(t, err)
 		c = c.Narrow(.125)
 		c.Size, c.Width, c.Noise = 75, 60, model.FeatureDependent
 		add(name+", odd sizes", c, -2, mil)
@@ -130,7 +131,7 @@ func graphCases(t *testing.T) []graphCase {
 	for i := range mean {
 		mean[i], scale[i] = float32(i)-3, 1/float32(i+1)
 	}
-	check(t, cases[len(cases)-1].net.SetStandard(mean, scale))
+	expect.OK(t, cases[len(cases)-1].net.SetStandard(mean, scale))
 	return cases
 }
 
@@ -140,7 +141,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 	stream := rng.New(rng.Derive(7, "unsettle"))
 	for _, p := range net.Params() {
 		start, err := net.Values(p)
-		check(t, err)
+		expect.OK(t, err)
 		last := !p.Bias && slices.Max(start) == 0 && slices.Min(start) == 0 // of residual blocks it starts at 0
 		if !last && !net.IsClassifier(p) && !strings.HasPrefix(p.Name, "nmn.") {
 			continue
@@ -157,7 +158,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 				values[i] /= 8
 			}
 		}
-		check(t, net.SetValues(p, values))
+		expect.OK(t, net.SetValues(p, values))
 	}
 }
 
@@ -167,7 +168,7 @@ func (c *graphCase) predictHere(t *testing.T) (shape []int, input, prob, observe
 	t.Helper()
 	config, backend := c.net.Config(), c.net.Backend()
 	plan, err := c.net.Plan(c.batch, c.batch, false)
-	check(t, err)
+	expect.OK(t, err)
 	check := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -230,12 +231,12 @@ func TestExport_ONNXRuntimeGivesWhatNMNPredicts(t *testing.T) {
 	for i, c := range cases {
 		path := func(name string) string { return filepath.Join(dir, fmt.Sprintf("%d-%s", i, name)) }
 		file, err := os.Create(path("net.onnx"))
-		check(t, err)
+		expect.OK(t, err)
 		if _, err := export.ONNX(file, c.net, export.GraphOptions{Observed: true, Pixels: c.pixels,
 			Words: []string{"a"}, Version: "test"}); err != nil {
 			t.Fatal(err)
 		}
-		check(t, file.Close())
+		expect.OK(t, file.Close())
 		shape, input, prob, observed := c.predictHere(t)
 		wants[i] = [2][]float32{prob, observed}
 		writeArray(t, path("input.npy"), input, shape...)
@@ -277,17 +278,17 @@ func TestExport_WeightsGoThroughPyTorchAndBack(t *testing.T) {
 		".npz":         func(w *os.File) (int, error) { return export.NPZ(w, source, false) },
 	} {
 		file, err := os.Create(weights + ending)
-		check(t, err)
+		expect.OK(t, err)
 		if _, err := write(file); err != nil {
 			t.Fatal(err)
 		}
-		check(t, file.Close())
+		expect.OK(t, file.Close())
 	}
 	start := func(file string) {
 		net := newTestNet(t, narrowVGG(5), 2)
 		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
 		n := &run.NetConfig{Arch: run.NetVGG16, Weights: file, WeightsClassifier: true}
-		check(t, weights.Load(net, n, testVocabulary(t, 5)))
+		expect.OK(t, weights.Load(net, n, testVocabulary(t, 5)))
 		sameParams(t, source, net, func(string) bool { return true })
 	}
 	start(weights + ".safetensors")

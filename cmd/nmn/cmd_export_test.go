@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/train"
 )
 
@@ -36,7 +37,7 @@ func TestExport_WritesWhatOthersAndNMNRead(t *testing.T) {
 		t.Error("the exported noise model predicts otherwise than that of the run")
 	}
 	f, err := safetensors.Open(out("m.safetensors"))
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	for _, name := range f.Names() {
 		if !strings.HasPrefix(name, "features.") && !strings.HasPrefix(name, "classifier.") {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/loader"
 	"nmn/loader/dataset"
@@ -21,11 +22,11 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 	t.Helper()
 	table, err := features.Open(t.Context(), features.Options{Features: file, Labels: labels, Limit: 1 << 30,
 		Unlabelled: labels == ""})
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { table.Close() })
 	for i := range table.Rows.Len() {
 		row := make([]float32, table.Rows.Width())
-		check(t, table.Rows.Read(i, row))
+		expect.OK(t, table.Rows.Read(i, row))
 		rows = append(rows, row)
 	}
 	return rows, table
@@ -35,9 +36,9 @@ func readRows(t *testing.T, file, labels string) (rows [][]float32, table *featu
 func noisyScenes(t *testing.T, dir string) *dataset.Splits {
 	t.Helper()
 	c, err := run.ReadConfig(dir)
-	check(t, err)
+	expect.OK(t, err)
 	d, err := c.OpenData(t.Context(), dataset.Options{})
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -88,15 +89,15 @@ func TestExtract_RowsAreWhatTheNetComputes(t *testing.T) {
 	must(t, "extract", dir, "--split", "test", "--layer", "probabilities", "--output", file)
 	got, _ := readRows(t, file, "")
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1, Logger: slog.New(slog.DiscardHandler)})
-	check(t, err)
+	expect.OK(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	check(t, err)
+	expect.OK(t, err)
 	defer net.Close()
 	d := noisyScenes(t, dir)
 	l := loader.DefaultConfig()
 	scores, err := train.Score(t.Context(), net, d.Test, l)
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(slices.Concat(got...), scores.Prob.Float32s()) {
 		t.Error("probabilities are not those of the net")
 	}

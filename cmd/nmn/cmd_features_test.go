@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -312,7 +313,7 @@ func TestFeatures_SceneOfMulan(t *testing.T) {
 		for _, path := range results {
 			data := readBytes(t, path)
 			var o run.Outcome
-			check(t, json.Unmarshal(data, &o))
+			expect.OK(t, json.Unmarshal(data, &o))
 			ap += float64(o.Evaluation.Truth.AP.All) / 4
 			brier += float64(o.Evaluation.Truth.Brier.All) / 4
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // limitEnv is set in the test process whose files may not grow.
@@ -49,7 +51,7 @@ func framesOnFullDisk(t *testing.T, folders string) {
 	source, out, _ := strings.Cut(folders, "\n")
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := syscall.Rlimit{Cur: 1 << 16, Max: 1 << 16}
-	check(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	expect.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	c := call(t, fullDiskArgs(source, out)...)
 	t.Logf("exit code %d: %s", c.code, c.err)
 }

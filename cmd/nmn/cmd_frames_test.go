@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/loader/frames"
 	"nmn/loader/shard"
 )
@@ -92,7 +93,7 @@ func TestFrames_MakesChecksAndGoesOn(t *testing.T) {
 func clipNames(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	for r, err := range shard.Records(dir) {
-		check(t, err)
+		expect.OK(t, err)
 		names = append(names, r.Clip)
 	}
 	return names
@@ -149,13 +150,13 @@ func frameContents(t *testing.T, dir string) (all []string) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	check(t, err)
+	expect.OK(t, err)
 	defer r.Close()
 	for record, err := range r.Records() {
-		check(t, err)
+		expect.OK(t, err)
 		for i, f := range record.Frames {
 			b, err := r.ReadFrame(&record, i, nil)
-			check(t, err)
+			expect.OK(t, err)
 			all = append(all, fmt.Sprintf("%s %d %v %x", record.Clip, f.Number, f.Time, b))
 		}
 	}

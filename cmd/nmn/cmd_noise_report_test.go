@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/labels"
 	"nmn/loader/scenes"
@@ -21,7 +22,7 @@ import (
 func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 	t.Helper()
 	var r report.NoiseReport
-	check(t, json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"},
+	expect.OK(t, json.Unmarshal([]byte(must(t, append([]string{"noise", "report", "--json", "--device", "cpu"},
 		args...)...)), &r))
 	return &r
 }
@@ -30,9 +31,9 @@ func noiseReportOf(t *testing.T, args ...string) *report.NoiseReport {
 func writtenRates(t *testing.T, dir string) map[string]labels.Row {
 	t.Helper()
 	v, err := checkpointOf(t, dir).Vocabulary()
-	check(t, err)
+	expect.OK(t, err)
 	list, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Learnt)
-	check(t, err)
+	expect.OK(t, err)
 	byWord := map[string]labels.Row{}
 	for _, r := range list {
 		byWord[r.Word] = r
@@ -78,7 +79,7 @@ func TestNoiseReport_OfFeatureIndependentRates(t *testing.T) {
 	}
 	// The rates are in the checkpoint: the data need not be there.
 	alone := filepath.Join(t.TempDir(), "moved.safetensors")
-	check(t, os.Rename(filepath.Join(dir, train.LastName), alone))
+	expect.OK(t, os.Rename(filepath.Join(dir, train.LastName), alone))
 	if moved := noiseReportOf(t, alone); moved.Q01.Mean != r.Q01.Mean || moved.Q01.True.Defined() {
 		t.Errorf("of the file alone: mean %g, truth %g; want %g and none", moved.Q01.Mean, moved.Q01.True, r.Q01.Mean)
 	}
@@ -116,15 +117,15 @@ func TestNoiseReport_OfRatesThatDependOnTheBag(t *testing.T) {
 func ratesOfBags(t *testing.T, dir, split string, n int) (values map[string][]float64, ids []string) {
 	t.Helper()
 	backend, err := kernels.OpenCPU(kernels.CPUConfig{Threads: 1})
-	check(t, err)
+	expect.OK(t, err)
 	defer backend.Close()
 	net, _, err := train.OpenNet(filepath.Join(dir, train.LastName), backend)
-	check(t, err)
+	expect.OK(t, err)
 	defer net.Close()
 	c, err := run.ReadConfig(dir)
-	check(t, err)
+	expect.OK(t, err)
 	set, err := scenes.Make(scenes.Config{Seed: c.Data.Seed, Split: split, N: n, Cache: true})
-	check(t, err)
+	expect.OK(t, err)
 	l := c.Loader()
 	l.BatchSize = 5
 	values = map[string][]float64{}
@@ -184,7 +185,7 @@ func TestNoiseReport_FindsTheEstimateOfAnExperiment(t *testing.T) {
 	if n := told(); n != 6 {
 		t.Errorf("%d of 6 words have an estimate", n)
 	}
-	check(t, os.Rename(filepath.Join(group, run.RecipeFolder), filepath.Join(group, run.RecipeFolder+"-mil")))
+	expect.OK(t, os.Rename(filepath.Join(group, run.RecipeFolder), filepath.Join(group, run.RecipeFolder+"-mil")))
 	if n := told(); n != 0 {
 		t.Errorf("%d words have an estimate, which is of nets with MIL", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/visible"
 )
 
@@ -47,7 +48,7 @@ func TestPredict_CountsWhatItSkips(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	check(t, os.Remove(filepath.Join(folder, "a.jpg")))
+	expect.OK(t, os.Remove(filepath.Join(folder, "a.jpg")))
 	wantUsage(t, call(t, "predict", model, folder), "there is no picture", "4 files were skipped")
 }
 
@@ -67,7 +68,7 @@ func TestPredict_NamesAreHarmlessAndDifferent(t *testing.T) {
 		t.Errorf("%q, %q", c.out, c.err)
 	}
 	var pictures []predicted
-	check(t, json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures))
+	expect.OK(t, json.Unmarshal([]byte(must(t, "predict", model, folder, "--json")), &pictures))
 	found := map[string]bool{}
 	for _, p := range pictures {
 		found[filepath.Base(visible.FileName(p.Picture))] = true
@@ -91,7 +92,7 @@ func TestPredict_TableOfPictures(t *testing.T) {
 	folder, dir := t.TempDir(), t.TempDir()
 	writeFiles(t, folder, jpeg, "a.jpg", "b.jpg")
 	list := filepath.Join(dir, "tags.csv")
-	check(t, os.WriteFile(list, []byte("filename,tags\nb.jpg,\"x, y\"\na\x01.jpg,x\na.jpg,\n"), 0o666))
+	expect.OK(t, os.WriteFile(list, []byte("filename,tags\nb.jpg,\"x, y\"\na\x01.jpg,x\na.jpg,\n"), 0o666))
 	c := succeeds(t, "predict", model, list, "--images", folder, "--format", "csv")
 	if lines := strings.Split(strings.TrimSpace(c.out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "b.jpg,") ||
 		!strings.HasPrefix(lines[2], "a.jpg,") {

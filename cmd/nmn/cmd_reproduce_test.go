@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/paper"
 )
 
@@ -30,7 +31,7 @@ func TestReproduce_WritesPageMarkdownAndRecord(t *testing.T) {
 		t.Error("the page does not say how to run it again")
 	}
 	var record struct{ Units []struct{ Runs []any } }
-	check(t, json.Unmarshal([]byte(must(t, append(args, "-q", "--json")...)), &record))
+	expect.OK(t, json.Unmarshal([]byte(must(t, append(args, "-q", "--json")...)), &record))
 	if len(record.Units) != 1 || len(record.Units[0].Runs) != 2 {
 		t.Errorf("record %+v", record)
 	}
@@ -55,7 +56,7 @@ func TestReproduce_KeepsTheSeedsOfItsFolder(t *testing.T) {
 	if n := must(t, append(long, "--tasks", "--count")...); n != "4000\n" {
 		t.Errorf("%q tasks", n)
 	}
-	check(t, os.WriteFile(filepath.Join(dir, "plan.json"),
+	expect.OK(t, os.WriteFile(filepath.Join(dir, "plan.json"),
 		[]byte(strings.Replace(read(t, dir, "plan.json"), "\n   4,", "", 1)), 0o666))
 	for _, seeds := range [][]string{nil, {"--seeds", "auto:1ns"}, {"--seeds", "1,2", "--seeds", "auto:1h"}} {
 		c := succeeds(t, append(append(args, "--tasks", "--count"), seeds...)...)
@@ -66,7 +67,7 @@ func TestReproduce_KeepsTheSeedsOfItsFolder(t *testing.T) {
 	}
 	wantUsage(t, call(t, append(args, "--seeds", "auto:1h", "--seeds", "1,2", "--dry-run")...),
 		"holds another reproduction")
-	check(t, os.WriteFile(filepath.Join(dir, "plan.json"), []byte("{"), 0o666))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, "plan.json"), []byte("{"), 0o666))
 	wantUsage(t, call(t, append(args, "--collect")...), "plan.json")
 }
 

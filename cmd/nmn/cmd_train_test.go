@@ -14,6 +14,7 @@ import (
 
 	"nmn/eval"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/report"
 	"nmn/run"
@@ -42,7 +43,7 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 	defer trainedOnce.Unlock()
 	if trainedOnce.folders[arm] == "" {
 		folder, err := os.MkdirTemp("", "nmn-trained")
-		check(t, err)
+		expect.OK(t, err)
 		must(t, tiny("train", "--run-dir", filepath.Join(folder, "run"), "--arm", arm)...)
 		if trainedOnce.folders == nil {
 			trainedOnce.folders = map[string]string{}
@@ -50,7 +51,7 @@ func trainedArm(t *testing.T, arm string) (dir string) {
 		trainedOnce.folders[arm] = folder
 	}
 	dir = t.TempDir()
-	check(t, os.CopyFS(dir, os.DirFS(trainedOnce.folders[arm])))
+	expect.OK(t, os.CopyFS(dir, os.DirFS(trainedOnce.folders[arm])))
 	return filepath.Join(dir, "run")
 }
 
@@ -258,7 +259,7 @@ func TestTrain_RestartRemovesTheRunThatIsThere(t *testing.T) {
 	}
 	names := func(dir string) (names []string) {
 		entries, err := os.ReadDir(dir)
-		check(t, err)
+		expect.OK(t, err)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
@@ -287,7 +288,7 @@ func TestTrain_RestartLeavesWhatIsSomebodyElses(t *testing.T) {
 	}
 	mine := func(dir string, names ...string) {
 		for _, name := range names {
-			check(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+			expect.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 			write(t, filepath.Join(dir, name), "mine: 1\n")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/run/weights/pretrained"
 )
 
@@ -37,7 +38,7 @@ func TestWeights_Published(t *testing.T) {
 	var listed []struct{ Name, Address, Path string }
 	list := func() map[string]string {
 		t.Helper()
-		check(t, json.Unmarshal([]byte(must(t, "weights", "--json")), &listed))
+		expect.OK(t, json.Unmarshal([]byte(must(t, "weights", "--json")), &listed))
 		paths := map[string]string{}
 		for _, f := range listed {
 			paths[f.Name] = f.Path
@@ -56,9 +57,9 @@ func TestWeights_Published(t *testing.T) {
 	wantUsage(t, call(t, "weights", "resnet-18"), "did you mean the published weights resnet18?")
 
 	folder, err := pretrained.Folder()
-	check(t, err)
+	expect.OK(t, err)
 	file := tensorFile(t, safetensors.Tensor{Name: "mine", Shape: []int{2}, Data: make([]float32, 2)})
-	check(t, errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))))
+	expect.OK(t, errors.Join(os.MkdirAll(folder, 0o777), os.Rename(file, filepath.Join(folder, "resnet18.pth"))))
 	if paths := list(); paths["resnet18"] != filepath.Join(folder, "resnet18.pth") {
 		t.Errorf("listed %v", paths)
 	}

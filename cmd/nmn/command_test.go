@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nmn/captioner/session"
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/run"
 )
@@ -141,16 +142,9 @@ func wantParts(t testing.TB, text string, parts ...string) {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func write[T string | []byte](t testing.TB, path string, content T) {
 	t.Helper()
-	check(t, os.WriteFile(path, []byte(content), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 // written writes a file in a new folder and returns its path.
@@ -165,7 +159,7 @@ func written[T string | []byte](t testing.TB, name string, content T) string {
 func readBytes(t testing.TB, path ...string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(path...))
-	check(t, err)
+	expect.OK(t, err)
 	return data
 }
 
@@ -193,7 +187,7 @@ func readJSON(t *testing.T, text string) map[string]any {
 func readCSV(t *testing.T, text string) [][]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	check(t, err)
+	expect.OK(t, err)
 	return rows
 }
 
@@ -205,7 +199,7 @@ type tableOf struct {
 
 func readTables(t *testing.T, text string) (tables []tableOf) {
 	t.Helper()
-	check(t, json.Unmarshal([]byte(text), &tables))
+	expect.OK(t, json.Unmarshal([]byte(text), &tables))
 	return tables
 }
 
@@ -213,7 +207,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *rewrite {
-		check(t, os.MkdirAll("testdata", 0o777))
+		expect.OK(t, os.MkdirAll("testdata", 0o777))
 		write(t, path, got)
 	}
 	want := readBytes(t, path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/dataset"
 	"nmn/run"
 )
@@ -42,7 +43,7 @@ func TestVocab_CountsWordsOfCaptions(t *testing.T) {
 		Word, POS string
 		Count     int
 	}
-	check(t, json.Unmarshal([]byte(must(t, "vocab", captions, "--json", "--vocab-size", "5")), &words))
+	expect.OK(t, json.Unmarshal([]byte(must(t, "vocab", captions, "--json", "--vocab-size", "5")), &words))
 	if len(words) != 5 || words[0].Count < words[4].Count || words[4].Count < 1 {
 		t.Errorf("words %v", words)
 	}
@@ -112,9 +113,9 @@ func TestTrain_BadSamplesUpToALimit(t *testing.T) {
 	t.Parallel()
 	captions, images, vocabulary := exported(t, "40")
 	pictures, err := filepath.Glob(filepath.Join(images, "*.jpg"))
-	check(t, err)
+	expect.OK(t, err)
 	write(t, pictures[3], "\xff\xd8\xff broken")
-	check(t, os.Remove(pictures[7]))
+	expect.OK(t, os.Remove(pictures[7]))
 	args := func(more ...string) []string {
 		return append(onExported(captions, images, vocabulary, filepath.Join(t.TempDir(), "run"), "--set",
 			"data.validation_share=0", "--set", "data.test_share=0"), more...)

@@ -14,6 +14,7 @@ import (
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 )
 
 // A host as the fake driver of package cuda shows it, by the fields of its fake_config.
@@ -30,7 +31,7 @@ const (
 func compile(t *testing.T, name, source string) string {
 	t.Helper()
 	fakes, err := filepath.Abs("../../cuda/internal")
-	check(t, err)
+	expect.OK(t, err)
 	folder := t.TempDir()
 	c, library := filepath.Join(folder, "fake.c"), filepath.Join(folder, name)
 	write(t, c, source)
@@ -150,7 +151,7 @@ func TestDevice_TellsHowMuchMemoryItLacks(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			cache := t.TempDir()
-			check(t, lay(filepath.Join(cache, "nmn")))
+			expect.OK(t, lay(filepath.Join(cache, "nmn")))
 			dir := filepath.Join(t.TempDir(), "run")
 			got := on(t, libcuda, libcudnn, cache, tiny("train", "--device", "cuda", "--run-dir", dir)...)
 			message := lastLine(got.err)

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"nmn/internal/expect"
 )
 
 // TestDocs_CommandLinesAreTaken holds the command lines of pages to the commands and flags that there
@@ -18,9 +20,9 @@ import (
 func TestDocs_CommandLinesAreTaken(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
-	check(t, err)
+	expect.OK(t, err)
 	atTop, err := filepath.Glob(filepath.Join("..", "..", "*.md"))
-	check(t, err)
+	expect.OK(t, err)
 	blocks, sentences := 0, 0
 	for _, page := range append(pages, atTop...) {
 		content := readBytes(t, page)
@@ -215,7 +217,7 @@ func TestProse_StringsArePlain(t *testing.T) {
 	file := filepath.Join("..", "..", ".ci", "vale", "nmn", "Plain.yml")
 	content := readBytes(t, file)
 	var rule struct{ Swap map[string]string }
-	check(t, yaml.Unmarshal(content, &rule))
+	expect.OK(t, yaml.Unmarshal(content, &rule))
 	if len(rule.Swap) < 10 {
 		t.Fatalf("%s has %d words", file, len(rule.Swap))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/report"
 	"nmn/run"
 	"nmn/train"
@@ -15,14 +16,14 @@ import (
 func epochRows(t *testing.T, dir string) []run.EpochFigures {
 	t.Helper()
 	rows, err := run.ReadEpochs(dir)
-	check(t, err)
+	expect.OK(t, err)
 	return rows
 }
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
-	check(t, err)
+	expect.OK(t, err)
 	return string(data)
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Messages of packages name settings by their keys, which this program turns into its flags: none names a flag, and
@@ -43,11 +45,11 @@ func TestMessages_NameKeysThatExist(t *testing.T) {
 func eachString(t *testing.T, path string, f func(text string)) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	check(t, err)
+	expect.OK(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 			text, err := strconv.Unquote(literal.Value)
-			check(t, err)
+			expect.OK(t, err)
 			f(text)
 		}
 		return true
@@ -80,7 +82,7 @@ func goSources(t *testing.T, apart ...string) (files []string) {
 		}
 		return nil
 	})
-	check(t, err)
+	expect.OK(t, err)
 	return files
 }
 

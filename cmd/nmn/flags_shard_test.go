@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 )
 
 // The outputs of shards, joined in the order of their numbers, equal the output of one process.
@@ -23,7 +24,7 @@ func TestShards_JoinedAreTheWhole(t *testing.T) {
 		t.Helper()
 		data := readBytes(t, dir, name)
 		_, begin, err := npy.ReadHeader(bytes.NewReader(data))
-		check(t, err)
+		expect.OK(t, err)
 		return data[begin:]
 	}
 	predict := func(more ...string) []string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader/dataset"
 	"nmn/recipe"
@@ -21,7 +22,7 @@ import (
 func printed(t *testing.T, args ...string) run.Config {
 	t.Helper()
 	var c run.Config
-	check(t, readYAML("printed", []byte(must(t, asConfig(args)...)), &c))
+	expect.OK(t, readYAML("printed", []byte(must(t, asConfig(args)...)), &c))
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/train"
 )
@@ -60,8 +61,8 @@ func TestTrain_DiskThatWasFullForAMomentCostsNothing(t *testing.T) {
 // removePrevious removes the checkpoints before the last ones: their steps depend on what was not saved.
 func removePrevious(t *testing.T, dir string) {
 	t.Helper()
-	check(t, os.Remove(filepath.Join(dir, train.PreviousName)))
-	check(t, os.Remove(filepath.Join(dir, run.Stage1Folder, train.PreviousName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, train.PreviousName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, run.Stage1Folder, train.PreviousName)))
 }
 
 // smallDiskEqualsWhole trains on a file system that an event fills, and compares the run with a whole one.

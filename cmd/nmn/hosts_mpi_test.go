@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 // hosts are two hosts on this one, a at 10.213.0.1 and b at 10.213.0.2: each has a name and a network of its own, and a
@@ -55,7 +57,7 @@ func newHosts(t *testing.T) *hosts {
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncase $1 in *.1) pid=%d ;; *) pid=%d ;; esac\nshift\n"+
 		"exec nsenter --target $pid --net --uts sh -c \"$*\"\n", h.pids[0], h.pids[1])
-	check(t, os.WriteFile(h.agent, []byte(script), 0o700))
+	expect.OK(t, os.WriteFile(h.agent, []byte(script), 0o700))
 	return h
 }
 

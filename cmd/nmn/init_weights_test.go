@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/model"
 	"nmn/run"
@@ -30,12 +31,12 @@ func narrowVGG(classes int) model.Config {
 func newTestNet(t *testing.T, c model.Config, seed uint64) *model.Net {
 	t.Helper()
 	backend, _, err := kernels.Open(kernels.Config{Device: "cpu", Threads: 1})
-	check(t, err)
+	expect.OK(t, err)
 	net, err := model.New(c, backend)
 	if err == nil {
 		err = net.Init(model.PaperInit(seed))
 	}
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = cmp.Or(net.Close(), backend.Close()) })
 	return net
 }
@@ -47,7 +48,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 		list[i] = text.Word{Text: fmt.Sprintf("word%d", i)}
 	}
 	v, err := text.NewVocabulary(list)
-	check(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -55,7 +56,7 @@ func testVocabulary(t *testing.T, words int) *text.Vocabulary {
 func inFile(t *testing.T, net *model.Net, p *model.Param) []float32 {
 	t.Helper()
 	values, err := net.Values(p)
-	check(t, err)
+	expect.OK(t, err)
 	ordered := make([]float32, p.FileLen())
 	if p.W.Rank() == 4 && p.W.Dim(3)*p.W.Dim(1)*p.W.Dim(2)*p.W.Dim(0) != p.FileLen() {
 		t.Fatalf("%s is padded on the CPU", p.Name)
@@ -79,7 +80,7 @@ func renamed(t *testing.T, net *model.Net, name func(p *model.Param) (string, []
 func tensorFile(t *testing.T, tensors ...safetensors.Tensor) string {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, safetensors.Write(&b, nil, tensors))
+	expect.OK(t, safetensors.Write(&b, nil, tensors))
 	return written(t, "w.safetensors", b.Bytes())
 }
 
@@ -130,7 +131,7 @@ func TestInit_NamesOfEveryProgram(t *testing.T) {
 				weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler),
 					Notify: func(m run.Message) { messages.WriteString(m.Text) }}
 				n := &run.NetConfig{Arch: run.NetVGG16, Weights: file, WeightsClassifier: classifier}
-				check(t, weights.Load(net, n, testVocabulary(t, 5)))
+				expect.OK(t, weights.Load(net, n, testVocabulary(t, 5)))
 				sameParams(t, source, net, func(name string) bool {
 					return classifier || !strings.HasPrefix(name, "head.fc8")
 				})
@@ -200,10 +201,10 @@ func TestInit_ResumeNeedsNoFile(t *testing.T) {
 		"last.safetensors"))
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, tiny("train", "--arm", "baseline", "--init", start, "--set", "train.max_steps=1", "--run-dir", dir)...)
-	check(t, os.Remove(start))
+	expect.OK(t, os.Remove(start))
 	must(t, goOn(dir, "--set", "train.max_steps=2")...)
 	// Stage 1 has begun, and its evaluation is not there: it goes on too.
-	check(t, os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)))
+	expect.OK(t, os.Remove(filepath.Join(dir, run.Stage1Folder, run.ResultFile)))
 	must(t, goOn(filepath.Join(dir, run.Stage1Folder))...)
 }
 

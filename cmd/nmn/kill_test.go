@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/report"
 	"nmn/run"
 )
@@ -117,7 +118,7 @@ func sameRuns(t *testing.T, got, want string) {
 func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	check(t, err)
+	expect.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		if !e.IsDir() {

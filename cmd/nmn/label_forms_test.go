@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/run"
 )
 
@@ -29,7 +30,7 @@ type formWriter struct {
 func (w *formWriter) file(name, content string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
-	check(w.t, os.MkdirAll(filepath.Dir(path), 0o777))
+	expect.OK(w.t, os.MkdirAll(filepath.Dir(path), 0o777))
 	write(w.t, path, content)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/train"
 )
 
@@ -43,7 +44,7 @@ func spoiled(t *testing.T, kind string) (args []string, whole string) {
 	content := readBytes(t, files[0])
 	for _, err := range []error{os.WriteFile(files[0], content[:len(content)/2], 0o666),
 		os.WriteFile(files[1], nil, 0o666), os.Remove(files[2])} {
-		check(t, err)
+		expect.OK(t, err)
 	}
 	return args, whole
 }
@@ -57,7 +58,7 @@ func spoilFrames(t *testing.T, dir string, clips ...int) {
 	lines := strings.Split(read(t, filepath.Join(dir, "index.jsonl")), "\n")
 	for i, clip := range clips {
 		var record struct{ Frames []struct{ Offset, Size int } }
-		check(t, json.Unmarshal([]byte(lines[1+clip]), &record))
+		expect.OK(t, json.Unmarshal([]byte(lines[1+clip]), &record))
 		frame := record.Frames[0]
 		content := shard[frame.Offset:][:frame.Size]
 		switch i {

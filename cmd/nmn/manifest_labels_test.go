@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 )
 
 // asManifest writes the labels of a folder of scores as a manifest, whose rows lie in another order and have the names
@@ -14,7 +15,7 @@ import (
 func asManifest(t *testing.T, dir string) (file string, rows map[string]string) {
 	t.Helper()
 	labels, err := table.ReadLabels(filepath.Join(dir, "labels.csv"))
-	check(t, err)
+	expect.OK(t, err)
 	text, rows := "", map[string]string{}
 	for i, id := range labels.IDs {
 		var names []string

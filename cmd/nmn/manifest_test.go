@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/recipe"
 	"nmn/run"
 )
@@ -26,9 +27,9 @@ func writePictures(t *testing.T, dir string, n int) {
 			picture.SetNRGBA(at%32, at/32, c)
 		}
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.png", i)))
-		check(t, err)
+		expect.OK(t, err)
 		defer f.Close()
-		check(t, png.Encode(f, picture))
+		expect.OK(t, png.Encode(f, picture))
 	}
 }
 
@@ -150,7 +151,7 @@ func TestTrain_OnManifestWithoutAllPictures(t *testing.T) {
 	t.Parallel()
 	file := manifestOf(t, 24, "path,labels", func(i int) string { return fmt.Sprintf("%d.png,%s", i, colours[i%3]) })
 	for _, gone := range []string{"5.png", "7.png"} {
-		check(t, os.Remove(filepath.Join(filepath.Dir(file), gone)))
+		expect.OK(t, os.Remove(filepath.Join(filepath.Dir(file), gone)))
 	}
 	allowsMissing(t, onManifest(file, "", "--arm", "stage1"),
 		[]string{"2 of 24 rows", `line 7: there is no file "5.png"`, "--max-bad-samples"},

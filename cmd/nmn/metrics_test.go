@@ -17,6 +17,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+
+	"nmn/internal/expect"
 )
 
 var metricsLine = regexp.MustCompile(`(?m)^metrics (http://\S+)\n`)
@@ -81,7 +83,7 @@ func TestTrain_ServesMetricsWhileItRuns(t *testing.T) {
 func TestMetricsAddress_ComesFromTheEnvironmentUnlessAFlagTells(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	expect.OK(t, err)
 	defer taken.Close()
 	for _, c := range []struct {
 		args []string

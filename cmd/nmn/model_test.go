@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/run"
 	runpage "nmn/run/page"
 )
@@ -21,7 +22,7 @@ func TestEval_OfARunEqualsItsResult(t *testing.T) {
 		Evaluation json.RawMessage
 	}
 	data := readBytes(t, filepath.Join(dir, run.ResultFile))
-	check(t, json.Unmarshal(data, &whole))
+	expect.OK(t, json.Unmarshal(data, &whole))
 	want := readJSON(t, string(whole.Evaluation))
 	got := readJSON(t, must(t, "eval", dir, "--json"))
 	for _, key := range []string{"truth", "human", "transition", "by_class"} {
@@ -127,7 +128,7 @@ func TestPredict_FollowsLinksInAFolder(t *testing.T) {
 		filepath.Join(links, "a.jpg")); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	check(t, os.Symlink("b.jpg", filepath.Join(links, "b.jpg")))
+	expect.OK(t, os.Symlink("b.jpg", filepath.Join(links, "b.jpg")))
 	c := call(t, "predict", dir, links, "--top", "1")
 	if c.code != exitOK || !strings.HasPrefix(c.out, filepath.Join(links, "a.jpg")) || !strings.Contains(c.err, "b.jpg") {
 		t.Errorf("exit code %d, %q, %q; want a.jpg, and b.jpg left out", c.code, c.out, c.err)
@@ -177,7 +178,7 @@ func TestExperiment_SecondCallRunsNothing(t *testing.T) {
 			t.Errorf("%s was written again", runs[i])
 		}
 	}
-	check(t, os.Remove(runs[0]))
+	expect.OK(t, os.Remove(runs[0]))
 	if third := call(t, args...); third.out != first.out {
 		t.Error("a run that was evaluated again gave another table")
 	}
@@ -191,7 +192,7 @@ func modified(t *testing.T, files []string) (when []int64) {
 	t.Helper()
 	for _, file := range files {
 		info, err := os.Stat(file)
-		check(t, err)
+		expect.OK(t, err)
 		when = append(when, info.ModTime().UnixNano())
 	}
 	return when

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 // Data may move, and commands may be called from anywhere: what counts is the content.
@@ -30,7 +32,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 
 	t.Chdir(t.TempDir()) // from any folder
 	moved := filepath.Join(t.TempDir(), "elsewhere")
-	check(t, os.Rename(filepath.Join(work, "data"), moved))
+	expect.OK(t, os.Rename(filepath.Join(work, "data"), moved))
 	c := call(t, goOn(run)...)
 	wantFailure(t, c, "name their new place")
 	other := filepath.Join(t.TempDir(), "other")
@@ -54,7 +56,7 @@ func TestTrain_DataThatHaveMoved(t *testing.T) {
 	}
 
 	// Back where it was started, by relative paths.
-	check(t, os.Rename(moved, filepath.Join(work, "data")))
+	expect.OK(t, os.Rename(moved, filepath.Join(work, "data")))
 	t.Chdir(work)
 	must(t, goOn("run", place("data")...)...)
 	t.Chdir(t.TempDir())
@@ -76,7 +78,7 @@ func TestCaptionTrain_DataThatHaveMoved(t *testing.T) {
 	}
 	wantOK(t, resume("whole", filepath.Join(work, "data")))
 	moved := filepath.Join(t.TempDir(), "elsewhere")
-	check(t, os.Rename(filepath.Join(work, "data"), moved))
+	expect.OK(t, os.Rename(filepath.Join(work, "data"), moved))
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, "scenes", "--moving", "--format", "concepts", other, "--number", "24", "--frames", "4", "--seed", "9")
 	wantUsage(t, resume("run", other), "has changed since this run began")
@@ -100,7 +102,7 @@ func TestAudit_OfACopyWithOtherData(t *testing.T) {
 	must(t, "train", "--run-dir", "run", "--set", "data.features.train.features=x.csv", "--labels", labels,
 		"--arm", "baseline", "--epochs", "1", "--set", "net.hidden=[4]", "--device", "cpu", "--threads", "1")
 	copied := t.TempDir()
-	check(t, os.CopyFS(copied, os.DirFS(work)))
+	expect.OK(t, os.CopyFS(copied, os.DirFS(work)))
 	t.Chdir(copied)
 	audit := func(dir string) called {
 		return call(t, "audit", dir, "--noise-rates", "folds:2", "--fold-epochs", "1")
@@ -123,7 +125,7 @@ func TestPredict_FindsTheBackboneFromAnyFolder(t *testing.T) {
 	run := filepath.Join(work, "run")
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
 	moved := filepath.Join(t.TempDir(), "weights.safetensors")
-	check(t, os.Rename(filepath.Join(work, "vgg.safetensors"), moved))
+	expect.OK(t, os.Rename(filepath.Join(work, "vgg.safetensors"), moved))
 	wantUsage(t, call(t, "predict", run, filepath.Join(work, "p000.png")), "put it back")
 	must(t, goOn(run, "--backbone", moved)...)
 	must(t, "predict", run, filepath.Join(work, "p000.png"))
@@ -141,7 +143,7 @@ func TestTrain_GoesOnWithTouchedPicturesAndRefusesNewOnes(t *testing.T) {
 	must(t, args("1")...)
 	past := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 30 {
-		check(t, os.Chtimes(filepath.Join(tree, colours[i%3], fmt.Sprintf("%d.png", i)), past, past))
+		expect.OK(t, os.Chtimes(filepath.Join(tree, colours[i%3], fmt.Sprintf("%d.png", i)), past, past))
 	}
 	wantParts(t, succeeds(t, args("2")...).err, "stage 1: going on from step ")
 	added := filepath.Join(tree, colours[0], "new.png")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/shard"
 	"nmn/run"
 )
@@ -45,7 +46,7 @@ func TestVocab_OfTheTrainingClipsOfMSRVTT(t *testing.T) {
 			Word  string
 			Count int
 		}
-		check(t, json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)), &words))
+		expect.OK(t, json.Unmarshal([]byte(must(t, append([]string{"vocab", file, "--json"}, args...)...)), &words))
 		counts := map[string]int{}
 		for _, w := range words {
 			counts[w.Word] = w.Count
@@ -71,7 +72,7 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.DefaultConfig())
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for i := range clips {
 		if slices.Contains(without, i) {
@@ -84,12 +85,12 @@ func writeFrames(t *testing.T, clips int, without ...int) string {
 			picture := image.NewGray(image.Rect(0, 0, 64, 48))
 			picture.Pix[i] = 255
 			var b bytes.Buffer
-			check(t, jpeg.Encode(&b, picture, nil))
+			expect.OK(t, jpeg.Encode(&b, picture, nil))
 			record.Frames, pictures = append(record.Frames, shard.Frame{Number: f}), append(pictures, b.Bytes())
 		}
-		check(t, w.Add(record, pictures))
+		expect.OK(t, w.Add(record, pictures))
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	return dir
 }
 

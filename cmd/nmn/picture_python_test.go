@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader/picture"
 	"nmn/model"
@@ -47,8 +48,8 @@ func photographs(t *testing.T, folder string) (names []string) {
 	for i, size := range [][2]int{{640, 480}, {333, 500}, {57, 40}, {900, 200}, {96, 96}} {
 		var j, p bytes.Buffer
 		img := waves(uint64(i), size[0], size[1])
-		check(t, jpeg.Encode(&j, img, &jpeg.Options{Quality: 90}))
-		check(t, png.Encode(&p, img))
+		expect.OK(t, jpeg.Encode(&j, img, &jpeg.Options{Quality: 90}))
+		expect.OK(t, png.Encode(&p, img))
 		data := j.Bytes()
 		if i == 1 { // orientation 6
 			data = append([]byte("\xff\xd8\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01"+
@@ -74,13 +75,13 @@ func pictureModel(t *testing.T, file string, pictures *train.Pictures) {
 		about.Words = append(about.Words, train.ClassWord{Text: fmt.Sprint("word", i), POS: "NN"})
 	}
 	text, err := json.Marshal(about)
-	check(t, err)
+	expect.OK(t, err)
 	to, err := os.Create(file)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := export.Safetensors(to, net, false, map[string]string{"nmn.checkpoint": string(text)}); err != nil {
 		t.Fatal(err)
 	}
-	check(t, to.Close())
+	expect.OK(t, to.Close())
 }
 
 // predictedHere are the probabilities of nmn predict, by the name of the picture.
@@ -90,7 +91,7 @@ func predictedHere(t *testing.T, file, folder string) map[string][]float64 {
 	for _, row := range readCSV(t, must(t, "predict", file, folder, "--format", "csv"))[1:] {
 		for _, cell := range row[1:] {
 			v, err := strconv.ParseFloat(cell, 64)
-			check(t, err)
+			expect.OK(t, err)
 			values[row[0]] = append(values[row[0]], v)
 		}
 	}
@@ -230,6 +231,6 @@ func TestTrain_ModelsSayHowTheyReadPictures(t *testing.T) {
 func checkpointOf(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
 	c, err := train.ReadCheckpoint(filepath.Join(dir, train.LastName))
-	check(t, err)
+	expect.OK(t, err)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/run"
 	"nmn/train"
 )
@@ -25,12 +26,12 @@ func TestResume_FromTheCheckpointBefore(t *testing.T) {
 	must(t, tiny("train", "--arm", "baseline", "--epochs", "3", "--set", "train.log_steps=1", "--run-dir", whole)...)
 	for name, complete := range map[string]bool{"a complete run": true, "an interrupted run": false} {
 		dir := filepath.Join(t.TempDir(), name)
-		check(t, os.CopyFS(dir, os.DirFS(whole)))
+		expect.OK(t, os.CopyFS(dir, os.DirFS(whole)))
 		if !complete {
-			check(t, os.Remove(filepath.Join(dir, run.ResultFile)))
+			expect.OK(t, os.Remove(filepath.Join(dir, run.ResultFile)))
 		}
 		last := filepath.Join(dir, train.LastName)
-		check(t, os.Truncate(last, 1000))
+		expect.OK(t, os.Truncate(last, 1000))
 		c := call(t, "predict", dir, whole)
 		if !complete {
 			c = call(t, goOn(dir)...)
@@ -64,15 +65,15 @@ func TestResume_BeginsAnewWithoutACheckpointBefore(t *testing.T) {
 	must(t, arm(whole)...)
 	for _, stage := range []string{".", run.Stage1Folder} {
 		dir := filepath.Join(t.TempDir(), "broken")
-		check(t, os.CopyFS(dir, os.DirFS(whole)))
-		check(t, os.Remove(filepath.Join(dir, run.ResultFile)))
+		expect.OK(t, os.CopyFS(dir, os.DirFS(whole)))
+		expect.OK(t, os.Remove(filepath.Join(dir, run.ResultFile)))
 		if stage != "." { // the second stage has not begun
-			check(t, os.Remove(filepath.Join(dir, train.LastName)))
-			check(t, os.Remove(filepath.Join(dir, stage, run.ResultFile)))
+			expect.OK(t, os.Remove(filepath.Join(dir, train.LastName)))
+			expect.OK(t, os.Remove(filepath.Join(dir, stage, run.ResultFile)))
 		}
 		last := filepath.Join(dir, stage, train.LastName)
-		check(t, os.Truncate(last, 1000))
-		check(t, os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)))
+		expect.OK(t, os.Truncate(last, 1000))
+		expect.OK(t, os.RemoveAll(filepath.Join(dir, stage, train.PreviousName)))
 		c := call(t, arm(dir)...)
 		_, command, found := strings.Cut(strings.TrimSpace(c.err), "To start over, remove it and resume: ")
 		if c.code != exitFailure || !found || !strings.Contains(command, last) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 )
 
 // TestMain lets the test binary be nmn itself, for tests that need a process.
@@ -67,7 +68,7 @@ type process struct {
 
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	check(t, cmd.Start())
+	expect.OK(t, cmd.Start())
 	p := &process{Cmd: cmd, t: t, ended: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()

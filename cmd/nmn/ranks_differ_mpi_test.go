@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/run"
 )
 
@@ -100,7 +101,7 @@ func TestMPI_RanksThatDifferAreRefused(t *testing.T) {
 				t.Skip("there is but one instruction set")
 			}
 			theirs := filepath.Join(t.TempDir(), "theirs")
-			check(t, os.CopyFS(theirs, os.DirFS(mine)))
+			expect.OK(t, os.CopyFS(theirs, os.DirFS(mine)))
 			c.other.n, c.other.dir = 1, theirs
 			if c.change != nil {
 				c.change(t, theirs)
@@ -152,7 +153,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range filesOf(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
+		expect.OK(t, err)
 		all[name] = info.ModTime().String() + read(t, dir, name)
 	}
 	return all

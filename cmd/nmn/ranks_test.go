@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	ranks "nmn/ranks"
 	"nmn/ranks/local"
 	"nmn/recipe"
@@ -78,7 +79,7 @@ func filesOf(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	check(t, err)
+	expect.OK(t, err)
 	return names
 }
 
@@ -137,7 +138,7 @@ func farthestWeights(t *testing.T, what, got, want string) (farthest string, wor
 func openWeights(t *testing.T, dir string) *safetensors.File {
 	t.Helper()
 	f, err := safetensors.Open(filepath.Join(dir, train.LastName))
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/loader/scenes"
@@ -131,7 +132,7 @@ func TestRecipe_InterruptedEqualsTheUnbroken(t *testing.T) {
 		interruptAfter(t, filepath.Join(broken, place), args...)
 		done := filepath.Join(broken, run.RecipeFolder, recipe.PlainRound, "fold-1", "epoch-08.safetensors")
 		before, err := os.Stat(done)
-		check(t, err)
+		expect.OK(t, err)
 		aside := filepath.Join(filepath.Dir(done), ".epoch-03.safetensors123") // as a killed process leaves it
 		write(t, aside, "half")
 		must(t, goOn(broken, "-q")...)
@@ -188,11 +189,11 @@ func pagesSayWhatTheTerminalSays(t *testing.T, arm string) {
 		t.Errorf("said: %s", c.err)
 	}
 	v, err := checkpointOf(t, dir).Vocabulary()
-	check(t, err)
+	expect.OK(t, err)
 	held, err := labels.ReadFile(filepath.Join(dir, report.RatesFile), v, labels.Left)
-	check(t, err)
+	expect.OK(t, err)
 	found, err := labels.ReadWordsFile(filepath.Join(dir, run.RecipeFolder, recipe.RatesFile), v.Texts(), labels.Given)
-	check(t, err)
+	expect.OK(t, err)
 	for c, word := range held {
 		want := found[c].Q01
 		if strings.HasSuffix(word.Word, "odd") != math.IsNaN(want) {
@@ -334,7 +335,7 @@ func TestRecipe_RaisesRates(t *testing.T) {
 	words := []string{"label_hot", "label_dry", "label_windy", "label_cold", "label_wet"}
 	of := func(name string) *labels.Rates {
 		found, err := labels.ReadWordsFile(filepath.Join(dir, name, run.RecipeFolder, recipe.RatesFile), words, labels.Given)
-		check(t, err)
+		expect.OK(t, err)
 		return found.Rates()
 	}
 	plain, raised := of("plain"), of("raised")
@@ -353,9 +354,9 @@ func TestRecipe_StartsAtTheEstimate(t *testing.T) {
 		"--run-dir", dir)
 	wantParts(t, read(t, dir, "report.html"), "NMN-FI, estimated start")
 	words, err := scenes.Vocabulary()
-	check(t, err)
+	expect.OK(t, err)
 	found, err := labels.ReadWordsFile(filepath.Join(dir, report.RatesFile), words.Texts(), labels.Given)
-	check(t, err)
+	expect.OK(t, err)
 	rates := found.Rates()
 	wantParts(t, c.err, fmt.Sprintf("q01 %.3f, q10 %.4f over all labels", rates.Q01[0], rates.Q10[35]))
 }

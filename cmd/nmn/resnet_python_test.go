@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/model"
 	"nmn/model/export"
@@ -21,7 +22,7 @@ const resNetScript = "testdata/resnet.py"
 func meanLogits(t *testing.T, net *model.Net, shape []int, x []float32) []float32 {
 	t.Helper()
 	plan, err := net.Plan(shape[0], shape[0], false)
-	check(t, err)
+	expect.OK(t, err)
 	cells := shape[2] * shape[3]
 	here := make([]float32, plan.X.Len())
 	for n := range shape[0] {
@@ -33,9 +34,9 @@ func meanLogits(t *testing.T, net *model.Net, shape []int, x []float32) []float3
 	}
 	backend := net.Backend()
 	logits := model.Host(plan.Logits.Shape()...)
-	check(t, backend.Upload(plan.X, tensor.HostArray(tensor.Float32, here)))
-	check(t, net.Forward(plan, false))
-	check(t, backend.Download(logits, plan.Logits))
+	expect.OK(t, backend.Upload(plan.X, tensor.HostArray(tensor.Float32, here)))
+	expect.OK(t, net.Forward(plan, false))
+	expect.OK(t, backend.Download(logits, plan.Logits))
 	classes, instances := net.Config().Classes, net.Config().Instances()
 	means := make([]float32, shape[0]*classes)
 	for i, v := range logits.Float32s() {
@@ -74,7 +75,7 @@ func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
 	var write, read [][]string
 	for _, c := range cases {
 		folder := filepath.Join(dir, c.String())
-		check(t, os.Mkdir(folder, 0o777))
+		expect.OK(t, os.Mkdir(folder, 0o777))
 		write = append(write, []string{"write", c.source, c.name, strconv.Itoa(c.pixels), folder})
 		read = append(read, []string{"folded", c.name, filepath.Join(folder, "folded.safetensors"), folder})
 	}
@@ -95,7 +96,7 @@ func TestInit_ResNetsOfTorchvisionAndTimm(t *testing.T) {
 // checkResNet reads the weights in a folder, compares logits, and writes the folded weights next to them.
 func checkResNet(t *testing.T, c resNetCase, folder string) {
 	config, err := model.ResNet(c.name, 1000, false)
-	check(t, err)
+	expect.OK(t, err)
 	config.Size = c.pixels
 	shape, x := readArray(t, filepath.Join(folder, "x.npy"))
 	_, want := readArray(t, filepath.Join(folder, "logits.npy"))
@@ -104,7 +105,7 @@ func checkResNet(t *testing.T, c resNetCase, folder string) {
 		weights := &run.WeightLoader{Log: slog.New(slog.DiscardHandler), Notify: func(run.Message) {}}
 		n := &run.NetConfig{Arch: run.NetName(c.name), Weights: filepath.Join(folder, file),
 			WeightsClassifier: true}
-		check(t, weights.Load(net, n, testVocabulary(t, 1000)))
+		expect.OK(t, weights.Load(net, n, testVocabulary(t, 1000)))
 		worst := largestDifference(meanLogits(t, net, shape, x), want)
 		t.Logf("%s: logits from %.3g to %.3g, largest difference %.2g", file, slices.Min(want), slices.Max(want), worst)
 		if !(worst <= 2e-4) {
@@ -130,7 +131,7 @@ func TestInit_VariantsOfResNetsAreRefused(t *testing.T) {
 	var plan [][]string
 	for c := range wants {
 		folder := filepath.Join(dir, c.String())
-		check(t, os.Mkdir(folder, 0o777))
+		expect.OK(t, os.Mkdir(folder, 0o777))
 		plan = append(plan, []string{"names", c.source, c.name, folder})
 	}
 	pythonOf(t, resNetScript, len(wants), resNetModules, plan)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/train"
 )
 
@@ -64,10 +65,10 @@ func TestTrain_GoesOnWhereHangupsAreIgnoredAsNohupDoes(t *testing.T) {
 	cmd.Env = nmn.Env
 	p := start(t, cmd)
 	p.until("a step", func() bool { return logged(dir) > 0 })
-	check(t, cmd.Process.Signal(syscall.SIGHUP))
+	expect.OK(t, cmd.Process.Signal(syscall.SIGHUP))
 	before := logged(dir)
 	p.until("20 steps more", func() bool { return logged(dir) >= before+20 })
-	check(t, cmd.Process.Signal(syscall.SIGTERM))
+	expect.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 }
@@ -79,11 +80,11 @@ func TestTrain_SavesAndExits130WhenNobodyReadsItsOutput(t *testing.T) {
 	cmd, _, _ := asCommand(endless(dir)...)
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
-	check(t, err)
-	check(t, cmd.Start())
+	expect.OK(t, err)
+	expect.OK(t, cmd.Start())
 	line, err := bufio.NewReader(stderr).ReadString('\n')
-	check(t, err)
-	check(t, stderr.Close())
+	expect.OK(t, err)
+	expect.OK(t, stderr.Close())
 	_ = cmd.Wait()
 	wantSaved(t, cmd, dir, exitInterrupted)
 	if line == "" {
@@ -94,12 +95,12 @@ func TestTrain_SavesAndExits130WhenNobodyReadsItsOutput(t *testing.T) {
 // nmn train --print-config | head -0
 func TestPrinting_EndsWithoutAWordWhenNobodyReads(t *testing.T) {
 	reader, writer, err := os.Pipe()
-	check(t, err)
-	check(t, reader.Close())
+	expect.OK(t, err)
+	expect.OK(t, reader.Close())
 	cmd, _, stderr := asCommand("config")
 	cmd.Stdout = writer
 	_ = cmd.Run()
-	check(t, writer.Close())
+	expect.OK(t, writer.Close())
 	if code := cmd.ProcessState.ExitCode(); code != exitUnread || stderr.String() != "" {
 		t.Errorf("ended with %v and says %q, want exit code %d and nothing", cmd.ProcessState, stderr, exitUnread)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/run"
 )
 
@@ -71,10 +72,10 @@ func newSLURM(t *testing.T) *slurm {
 		t.Skip("the daemons of SLURM need root")
 	}
 	dir, err := os.MkdirTemp("", "nmn") // t.TempDir is too long for the path of a socket
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	host, err := os.Hostname()
-	check(t, err)
+	expect.OK(t, err)
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key)
 	ports := freePorts(t, 3)
@@ -86,14 +87,14 @@ func newSLURM(t *testing.T) *slurm {
 		"bin/nmn":   fmt.Sprintf("#!/bin/sh\nNMN_TEST_AS_COMMAND=1 exec %s \"$@\"\n", os.Args[0]),
 	}
 	for _, name := range []string{"bin", "state", "n1", "n2"} {
-		check(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		expect.OK(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	for name, text := range files {
 		mode := os.FileMode(0o600)
 		if name == "bin/nmn" {
 			mode = 0o755
 		}
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	for i := range 4 {
 		const null = 1<<8 | 3 // major and minor number of /dev/null
@@ -120,7 +121,7 @@ func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
+		expect.OK(t, err)
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // The tutorials of docs/start run word for word, and print what their pages show. Each page has a folder of its own.
@@ -117,7 +119,7 @@ func tutorialEnvironment(t *testing.T) []string {
 		t.Skip(err)
 	}
 	packages, err := filepath.Abs("../../python")
-	check(t, err)
+	expect.OK(t, err)
 	return append(os.Environ(), "NMN_TEST_AS_COMMAND=1", "NMN_PROGRAM="+program, "PYTHONPATH="+packages,
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/train"
 )
@@ -71,7 +72,7 @@ func TestTrain_UnknownLabelsOfFeatures(t *testing.T) {
 			"--learning-rate", "0.02", "--set", "data.validation_share=0.2", "--set", "data.test_share=0.2"}, more...)
 	}
 	words, err := os.ReadFile(path("minus.csv"))
-	check(t, err)
+	expect.OK(t, err)
 	absent := bytes.ReplaceAll(words, []byte("-1"), []byte("0"))
 	write(t, path("absent.csv"), absent)
 	for _, arm := range []string{"stage1", "held-rates", "soft-labels", "nmn-fi", "nmn-fd", "asl", "ll-r", "pruned"} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/run"
@@ -120,14 +121,14 @@ func TestExtract_EveryFrameOfAVideo(t *testing.T) {
 	}
 	d := noisyScenes(t, dir)
 	single, _, err := loader.Frames(t.Context(), d.Test)
-	check(t, err)
+	expect.OK(t, err)
 	net, err := run.OpenModel(t.Context(), dir, run.ModelOptions{Run: run.Resources{Device: "cpu"}})
-	check(t, err)
+	expect.OK(t, err)
 	defer net.Close()
 	l := loader.DefaultConfig()
 	l.BatchSize = 16
 	scores, err := train.Score(t.Context(), net.Net(), single, l)
-	check(t, err)
+	expect.OK(t, err)
 	for i, want := range scores.Prob.Float32s() {
 		if got := rows[i/36][i%36]; math.Abs(float64(got-want)) > 1e-6 {
 			t.Fatalf("frame %d, class %d: %v, the net says %v", i/36, i%36, got, want)
@@ -177,7 +178,7 @@ func TestTrain_VideosByTwoCommands(t *testing.T) {
 	t.Setenv("TMPDIR", aside)
 	tree := filepath.Join(t.TempDir(), "tree")
 	for i, label := range []string{"cat", "dog"} {
-		check(t, os.CopyFS(filepath.Join(tree, label, fmt.Sprint(i)), os.DirFS(folder)))
+		expect.OK(t, os.CopyFS(filepath.Join(tree, label, fmt.Sprint(i)), os.DirFS(folder)))
 	}
 	for name, data := range map[string]string{"table": clipTable(t, folder, clips), "tree": tree} {
 		t.Run(name, func(t *testing.T) {
@@ -224,7 +225,7 @@ func TestFrames_SaysWhatComesNext(t *testing.T) {
 	write(t, filepath.Join(out, "labels.jsonl"), "")
 	wantParts(t, must(t, "frames", clips, "--output", out, "--frames", "2"), "nmn train "+out+" ")
 	deep := filepath.Join(t.TempDir(), "deep")
-	check(t, os.CopyFS(filepath.Join(deep, "a dog"), os.DirFS(clips)))
+	expect.OK(t, os.CopyFS(filepath.Join(deep, "a dog"), os.DirFS(clips)))
 	out += " 2"
 	got = must(t, "frames", deep, "--output", out, "--frames", "2")
 	wantParts(t, got, "nmn train '"+out+"'", "a dog/00.y4m")

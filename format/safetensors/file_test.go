@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // build makes a file from a header and data.
@@ -24,7 +26,7 @@ func build(header string, data []byte) []byte {
 func open(t testing.TB, b []byte) *File {
 	t.Helper()
 	f, err := NewReader(bytes.NewReader(b), int64(len(b)))
-	check(t, err)
+	expect.OK(t, err)
 	return f
 }
 
@@ -49,7 +51,7 @@ func TestFile_RoundTripKeepsEveryBit(t *testing.T) {
 	}
 	var b, second bytes.Buffer
 	meta := map[string]string{"b": "2", "a": "1 <&>"}
-	check(t, Write(&b, meta, tensors))
+	expect.OK(t, Write(&b, meta, tensors))
 	if err := Write(&second, meta, tensors); err != nil || !bytes.Equal(b.Bytes(), second.Bytes()) {
 		t.Fatalf("a second Write gave other bytes (error %v)", err)
 	}
@@ -169,7 +171,7 @@ func TestFile_RefusesWhatBreaksTheFormat(t *testing.T) {
 
 func TestFile_RefusesEveryTruncation(t *testing.T) {
 	var b bytes.Buffer
-	check(t, Write(&b, map[string]string{"k": "v"}, []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}))
+	expect.OK(t, Write(&b, map[string]string{"k": "v"}, []Tensor{{Name: "a", Shape: []int{3}, Data: []float32{1, 2, 3}}}))
 	for n := range b.Len() {
 		if _, err := NewReader(bytes.NewReader(b.Bytes()[:n]), int64(n)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d of %d bytes: error %v", n, b.Len(), err)
@@ -212,7 +214,7 @@ func TestFile_WrongUseNamesTheTensor(t *testing.T) {
 
 func TestOpen_ErrorsNameTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.safetensors")
-	check(t, os.WriteFile(path, []byte("short"), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte("short"), 0o600))
 	for _, p := range []string{path, t.TempDir(), path + ".none"} {
 		if _, err := Open(p); err == nil || !strings.Contains(err.Error(), filepath.Base(p)) {
 			t.Errorf("Open(%q): error %v", p, err)
@@ -223,7 +225,7 @@ func TestOpen_ErrorsNameTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	if got, _, err := f.Int64("a"); err != nil || got[0] != 7 {
 		t.Errorf("got %v, error %v", got, err)
 	}
@@ -290,14 +292,14 @@ func FuzzNewReader(f *testing.F) {
 		total, tensors := 0, []Tensor{}
 		for _, name := range file.Names() {
 			dtype, shape, err := file.Info(name)
-			check(t, err)
+			expect.OK(t, err)
 			_, _, floatErr := file.Float32(name)
 			_, _, intErr := file.Int64(name)
 			if floatErr == nil && intErr == nil {
 				t.Fatalf("tensor %q is both float and integer", name)
 			}
 			raw, err := bytesOf(file, name)
-			check(t, err)
+			expect.OK(t, err)
 			total += len(raw)
 			tensors = append(tensors, Tensor{Name: name, DType: dtype, Shape: shape, Data: func(w io.Writer) error {
 				_, err := w.Write(raw)
@@ -308,7 +310,7 @@ func FuzzNewReader(f *testing.F) {
 			t.Fatalf("%d bytes of tensors in a file of %d", total, len(b))
 		}
 		var copied bytes.Buffer // any file that can be read can be written and read again
-		check(t, Write(&copied, file.Metadata, tensors))
+		expect.OK(t, Write(&copied, file.Metadata, tensors))
 		reopened := open(t, copied.Bytes())
 		if len(reopened.Names()) != len(tensors) || !reflect.DeepEqual(reopened.Metadata, file.Metadata) {
 			t.Fatal("a written copy differs")
@@ -319,18 +321,18 @@ func FuzzNewReader(f *testing.F) {
 func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.safetensors")
 	file, err := os.Create(path)
-	check(t, err)
+	expect.OK(t, err)
 	w, err := NewRowWriter(file, map[string]string{"from": "a test"}, "features", 3)
-	check(t, err)
+	expect.OK(t, err)
 	for row := range 40 {
-		check(t, w.Write([]float32{float32(row), -1, .5}))
+		expect.OK(t, w.Write([]float32{float32(row), -1, .5}))
 	}
 	if err := w.Write([]float32{1}); err == nil || !strings.Contains(err.Error(), "row 41 has 1 values, want 3") {
 		t.Errorf("a row of another width: %v", err)
 	}
-	check(t, errors.Join(w.Close(), file.Close()))
+	expect.OK(t, errors.Join(w.Close(), file.Close()))
 	f, err := Open(path)
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	values, shape, err := f.Float32("features")
 	if err != nil || !slices.Equal(shape, []int{40, 3}) || values[3*39] != 39 || values[3*39+2] != .5 ||
@@ -338,7 +340,7 @@ func TestRowWriter_RowsThatNobodyCountedBefore(t *testing.T) {
 		t.Errorf("%v %v %v %v", shape, values, f.Metadata, err)
 	}
 	data, err := f.Bytes("features")
-	check(t, err)
+	expect.OK(t, err)
 	row := make([]byte, 12)
 	if _, err := data.ReadAt(row, 7*12); err != nil {
 		t.Fatal(err)
@@ -367,14 +369,6 @@ func TestFloat32Decoder_Integers(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.safetensors")
 	tensors := []Tensor{{Name: "a", DType: F32, Shape: []int{2, 3}, Data: make([]float32, 6)},
@@ -383,7 +377,7 @@ func TestWriteFile_WholeOrNotAtAll(t *testing.T) {
 		t.Errorf("%d bytes of data, want 29", got)
 	}
 	size, err := WriteFile(path, map[string]string{"k": "v"}, tensors)
-	check(t, err)
+	expect.OK(t, err)
 	before, err := os.ReadFile(path)
 	if err != nil || int64(len(before)) != size {
 		t.Fatalf("%d bytes on disk, %v, want %d", len(before), err, size)
@@ -419,9 +413,9 @@ func TestCopy_IsWrittenAsTheOriginalAndChangesNoMore(t *testing.T) {
 		t.Errorf("%d bytes of data, want 39", got)
 	}
 	var want, got bytes.Buffer
-	check(t, Write(&want, nil, original))
+	expect.OK(t, Write(&want, nil, original))
 	copied, err := Copy(original)
-	check(t, err)
+	expect.OK(t, err)
 	numbers[1] = 0
 	if err := Write(&got, nil, copied); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("the copy is written as %q (%v), the original as %q", got.Bytes(), err, want.Bytes())

@@ -62,7 +62,7 @@ func parseHeader(header []byte, dataSize int64) (entries []entry, meta map[strin
 
 // object reads { key: value, ... }. value reads one value. Repeated keys are an error.
 func object(d *json.Decoder, value func(key string) error) error {
-	if err := expect(d, '{'); err != nil {
+	if err := delimiter(d, '{'); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -80,10 +80,10 @@ func object(d *json.Decoder, value func(key string) error) error {
 			return err
 		}
 	}
-	return expect(d, '}')
+	return delimiter(d, '}')
 }
 
-func expect(d *json.Decoder, want json.Delim) error {
+func delimiter(d *json.Decoder, want json.Delim) error {
 	token, err := d.Token()
 	if err == nil && token != want {
 		err = fmt.Errorf("found %v instead of %v", token, want)
@@ -148,7 +148,7 @@ func dimensions(d *json.Decoder) ([]int, error) {
 
 // integers reads an array of integers that are at least 0.
 func integers(d *json.Decoder) ([]int64, error) {
-	if err := expect(d, '['); err != nil {
+	if err := delimiter(d, '['); err != nil {
 		return nil, err
 	}
 	list := []int64{}
@@ -164,7 +164,7 @@ func integers(d *json.Decoder) ([]int64, error) {
 		}
 		list = append(list, n)
 	}
-	return list, expect(d, ']')
+	return list, delimiter(d, ']')
 }
 
 func checkCover(entries []entry, dataSize int64) error {

@@ -7,20 +7,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // summed writes a file with checksums and returns its bytes.
 func summed(t testing.TB, meta map[string]string, tensors []Tensor) []byte {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "summed"))
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
-	check(t, WriteSummed(file, meta, tensors))
+	expect.OK(t, WriteSummed(file, meta, tensors))
 	if _, err := file.WriteString("end"); err != nil { // the offset is left at the end
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(file.Name())
-	check(t, err)
+	expect.OK(t, err)
 	whole, found := bytes.CutSuffix(b, []byte("end"))
 	if !found {
 		t.Fatalf("the offset after writing is not the end: %q", b)
@@ -61,7 +63,7 @@ func readAll(b []byte) error {
 
 func TestWriteSummed_EveryFlippedBitIsFound(t *testing.T) {
 	whole := summed(t, map[string]string{"config": `{"rate": "0.1"}`}, summedTensors())
-	check(t, readAll(whole))
+	expect.OK(t, readAll(whole))
 	key := bytes.Index(whole, []byte(sumsKey)) // a flip here makes the file one without checksums
 	for i := range whole {
 		if i >= key && i < key+len(sumsKey) {
@@ -84,7 +86,7 @@ func TestWriteSummed_IsWriteWithOneMoreKey(t *testing.T) {
 		t.Errorf("metadata %q", f.Metadata)
 	}
 	var plain bytes.Buffer
-	check(t, Write(&plain, map[string]string{"format": "pt"}, summedTensors()))
+	expect.OK(t, Write(&plain, map[string]string{"format": "pt"}, summedTensors()))
 	if f.sums == nil || open(t, plain.Bytes()).sums != nil {
 		t.Error("checksums although there are none, or none although there are some")
 	}
@@ -105,7 +107,7 @@ func TestNewReader_SumsOfAnotherFileNameTheKey(t *testing.T) {
 		"of another header": strings.Join(sums, " "),
 	} {
 		var b bytes.Buffer
-		check(t, Write(&b, map[string]string{sumsKey: text}, summedTensors()))
+		expect.OK(t, Write(&b, map[string]string{sumsKey: text}, summedTensors()))
 		if _, err := NewReader(bytes.NewReader(b.Bytes()), int64(b.Len())); !errors.Is(err, ErrCorrupt) ||
 			!strings.Contains(err.Error(), sumsKey) {
 			t.Errorf("%s: %v", name, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 )
 
 func integers(values ...byte) string {
@@ -114,7 +115,7 @@ func FuzzReadClasses(f *testing.F) {
 		if array {
 			name = strings.TrimSuffix(name, "csv") + "npy"
 		}
-		check(t, os.WriteFile(name, data, 0o666))
+		expect.OK(t, os.WriteFile(name, data, 0o666))
 		Columns(name)
 		c, err := ReadClasses(name, []string{"cat", "dog"}, 2, gaps)
 		if err != nil {

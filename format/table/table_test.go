@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -154,7 +155,7 @@ func TestReadNPY_RefusesHostileFiles(t *testing.T) {
 func TestReadCSV_WordsAndIdentifiers(t *testing.T) {
 	m, err := readCSV(strings.NewReader("\xef\xbb\xbfid,cat,\"hot,dog\"\r\nb1, .25,1\r\n\r\nb2,0,5e-1\r\n"),
 		"s.csv", cellRule{fault: anyNumber})
-	check(t, err)
+	expect.OK(t, err)
 	if m.Rows != 2 || !slices.Equal(m.Words, []string{"cat", "hot,dog"}) ||
 		!slices.Equal(m.IDs, []string{"b1", "b2"}) || !slices.Equal(m.Values, []float32{.25, 1, 0, .5}) {
 		t.Errorf("%+v", m)
@@ -204,7 +205,7 @@ func TestReadCSV_NamesFileRowAndColumn(t *testing.T) {
 func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, []byte(content), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -260,17 +261,17 @@ func matrix(name string, words, ids []string, cols int, values ...float32) *Matr
 
 func TestJoin_MatchesByName(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a", POS: text.NN}, {Text: "b", POS: text.VB}})
-	check(t, err)
+	expect.OK(t, err)
 	scores := matrix("s", []string{"b", "a"}, []string{"x", "y"}, 2, .1, .2, .3, .4)
 	counts := matrix("c", []string{"a", "b"}, []string{"y", "x"}, 2, 1, 2, 3, 4)
 	in, err := Join(scores, counts, v)
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(in.Scores, []float32{.2, .1, .4, .3}) || !slices.Equal(in.Counts, []uint8{3, 4, 1, 2}) ||
 		!slices.Equal(in.IDs, []string{"x", "y"}) {
 		t.Errorf("with a vocabulary: %+v", in)
 	}
 	in, err = Join(scores, counts, nil)
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(in.Scores, scores.Values) || !slices.Equal(in.Counts, []uint8{4, 3, 2, 1}) ||
 		!slices.Equal(in.Words, scores.Words) {
 		t.Errorf("in the order of the scores: %+v", in)
@@ -284,7 +285,7 @@ func TestJoin_MatchesByName(t *testing.T) {
 
 func TestJoin_RefusesWhatDoesNotMatch(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "a"}, {Text: "b"}})
-	check(t, err)
+	expect.OK(t, err)
 	ab, xy := []string{"a", "b"}, []string{"x", "y"}
 	scores := matrix("s", ab, xy, 2, .1, .2, .3, .4)
 	for _, c := range []struct {
@@ -361,12 +362,4 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("labels %v of %d×%d", m.Counts, m.Rows, m.Cols)
 		}
 	})
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

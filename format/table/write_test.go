@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestWriter_ReadsBackEqual(t *testing.T) {
@@ -19,11 +21,11 @@ func TestWriter_ReadsBackEqual(t *testing.T) {
 			if ids != nil {
 				id = ids[i]
 			}
-			check(t, w.Write(id, scores[2*i:2*i+2]))
+			expect.OK(t, w.Write(id, scores[2*i:2*i+2]))
 		}
-		check(t, w.Flush())
+		expect.OK(t, w.Flush())
 		m, err := readCSV(strings.NewReader(b.String()), "s.csv", cellRule{fault: anyNumber})
-		check(t, err)
+		expect.OK(t, err)
 		if !slices.Equal(m.Values, scores) || !slices.Equal(m.IDs, ids) ||
 			!slices.Equal(m.Words, []string{"cat", "hot,dog"}) {
 			t.Errorf("read back %+v", m)
@@ -74,7 +76,7 @@ func TestWriteFile_AppearsWholeOrNotAtAll(t *testing.T) {
 		ids  []string
 		want string
 	}{{[]string{"x", "y"}, "id,cat,dog\nx,1,0\ny,0,1\n"}, {nil, "cat,dog\n1,0\n0,1\n"}} {
-		check(t, WriteFile(path, []string{"cat", "dog"}, c.ids, 2, rows))
+		expect.OK(t, WriteFile(path, []string{"cat", "dog"}, c.ids, 2, rows))
 		if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
 			t.Errorf("got %q, want %q (%v)", got, c.want, err)
 		}

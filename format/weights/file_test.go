@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 )
 
 func open(t *testing.T, name string) *File {
 	t.Helper()
 	f, err := Open(filepath.Join("testdata", name))
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -25,14 +26,14 @@ func open(t *testing.T, name string) *File {
 func read(t *testing.T, f *File, name string) (safetensors.DType, []int, []float32) {
 	t.Helper()
 	dtype, shape, err := f.Info(name)
-	check(t, err)
+	expect.OK(t, err)
 	n, err := count(shape)
-	check(t, err)
+	expect.OK(t, err)
 	next, err := f.Elements(name)
-	check(t, err)
+	expect.OK(t, err)
 	values := make([]float32, n)
 	for piece := range slices.Chunk(values, 4) {
-		check(t, next(piece))
+		expect.OK(t, next(piece))
 	}
 	if err := next(make([]float32, 1)); err == nil {
 		t.Errorf("%s: an element after the last", name)
@@ -141,9 +142,9 @@ func TestSafetensors_IsReadAsWeights(t *testing.T) {
 	var b bytes.Buffer
 	tensors := []safetensors.Tensor{{Name: "model.a", Shape: []int{2, 3}, Data: sixth},
 		{Name: "model.ids", Shape: []int{1}, Data: []int64{3}}}
-	check(t, safetensors.Write(&b, map[string]string{"key": "value"}, tensors))
+	expect.OK(t, safetensors.Write(&b, map[string]string{"key": "value"}, tensors))
 	f, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), "w.safetensors")
-	check(t, err)
+	expect.OK(t, err)
 	want{"a", safetensors.F32, []int{2, 3}, sixth}.hold(t, f)
 	if f.Metadata["key"] != "value" {
 		t.Errorf("metadata %v", f.Metadata)
@@ -155,7 +156,7 @@ func TestOpen_OtherFilesAreRefusedByName(t *testing.T) {
 	for name, content := range map[string]string{"a.txt": "weights, perhaps", "empty.pth": "",
 		"keras.h5": "\x89HDF\r\n\x1a\n", "zip.npz": "PK\x05\x06" + strings.Repeat("\x00", 18)} {
 		path := filepath.Join(dir, name)
-		check(t, os.WriteFile(path, []byte(content), 0o666))
+		expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 		if _, err := Open(path); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -169,7 +170,7 @@ func TestOpen_OtherFilesAreRefusedByName(t *testing.T) {
 func TestOpen_FilesCutShort(t *testing.T) {
 	for _, name := range []string{"zip.pth", "legacy.pth", "arrays.npz", "compressed.npz"} {
 		whole, err := os.ReadFile(filepath.Join("testdata", name))
-		check(t, err)
+		expect.OK(t, err)
 		for size := range whole {
 			if f, err := Read(bytes.NewReader(whole[:size]), int64(size), name); err == nil {
 				t.Fatalf("%s: %d of %d bytes gave %q", name, size, len(whole), f.Names())
@@ -180,24 +181,16 @@ func TestOpen_FilesCutShort(t *testing.T) {
 
 func TestZip_ADamagedStorageIsFoundByItsChecksum(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("testdata", "zip.pth"))
-	check(t, err)
+	expect.OK(t, err)
 	at := bytes.Index(content, []byte("\x00\x00\x20\xc0\x00\x00\xc0\xbf")) // -2.5 and -1.5
 	content[at+6] ^= 1
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "damaged.pth")
-	check(t, err)
+	expect.OK(t, err)
 	next, err := f.Elements("a")
-	check(t, err)
+	expect.OK(t, err)
 	if err := next(make([]float32, 6)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "checksum") ||
 		!strings.Contains(err.Error(), `"a"`) {
 		t.Errorf("%v, want one about the checksum that names the tensor", err)
-	}
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -217,7 +210,7 @@ func TestNames_LosePrefixesThatAllOfThemHave(t *testing.T) {
 			tensors = append(tensors, safetensors.Tensor{Name: name, Shape: []int{6}, Data: sixth})
 		}
 		var b bytes.Buffer
-		check(t, safetensors.Write(&b, nil, tensors))
+		expect.OK(t, safetensors.Write(&b, nil, tensors))
 		f, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), "w.safetensors")
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)

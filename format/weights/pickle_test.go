@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 )
 
 // The parts of pickles that tests put together.
@@ -51,9 +52,9 @@ func archive(t testing.TB, pickle string, floats int) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(content))
 		}
-		check(t, err)
+		expect.OK(t, err)
 	}
-	check(t, z.Close())
+	expect.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -71,7 +72,7 @@ func TestPickle_ASmallOneWrittenByHand(t *testing.T) {
 	pickle := state(tensorOf(storageOf("FloatStorage", "0", 6), 1, []int{2, 2}, []int{2, 1}))
 	content := archive(t, pickle, 6)
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "hand.pth")
-	check(t, err)
+	expect.OK(t, err)
 	if _, shape, values := read(t, f, "w"); len(shape) != 2 || len(values) != 4 || values[3] != 1 {
 		t.Errorf("%v %v", shape, values)
 	}
@@ -140,7 +141,7 @@ func TestPickle_AViewOfManyElementsOfASmallStorageIsRead(t *testing.T) {
 	pickle := state(tensorOf(storageOf("FloatStorage", "0", 2), 0, []int{1000, 2}, []int{0, 1})) // expand()
 	content := archive(t, pickle, 2)
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "expanded.pth")
-	check(t, err)
+	expect.OK(t, err)
 	if _, _, values := read(t, f, "w"); len(values) != 2000 || values[1999] != 1 {
 		t.Errorf("%d values", len(values))
 	}
@@ -148,7 +149,7 @@ func TestPickle_AViewOfManyElementsOfASmallStorageIsRead(t *testing.T) {
 
 func TestLegacy_StoragesOutsideOfTheFile(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("testdata", "legacy.pth"))
-	check(t, err)
+	expect.OK(t, err)
 	six := []byte("\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x20\xc0") // six elements from -2.5
 	at := bytes.Index(whole, six)
 	for name, c := range map[string]struct {
@@ -199,7 +200,7 @@ func FuzzPickle(f *testing.F) {
 func TestRead_SafetensorsWithAHeaderOfAnyLength(t *testing.T) {
 	for extra := range 1600 {
 		var b bytes.Buffer
-		check(t, safetensors.Write(&b, map[string]string{"note": strings.Repeat("x", extra)},
+		expect.OK(t, safetensors.Write(&b, map[string]string{"note": strings.Repeat("x", extra)},
 			[]safetensors.Tensor{{Name: "a", Shape: []int{2, 3}, Data: sixth}}))
 		f, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), "w.safetensors")
 		if err != nil || f.Format != "safetensors" {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 )
 
 // npzOf is an archive of one compressed array.
@@ -28,7 +29,7 @@ func npzOf(t testing.TB, header string, data []byte) []byte {
 	if err == nil {
 		err = z.Close()
 	}
-	check(t, err)
+	expect.OK(t, err)
 	return b.Bytes()
 }
 
@@ -59,7 +60,7 @@ func TestZip_ABombIsReadInPieces(t *testing.T) {
 		t.Fatalf("an archive of %d bytes is no bomb", len(content))
 	}
 	f, err := Read(bytes.NewReader(content), int64(len(content)), "bomb.npz")
-	check(t, err)
+	expect.OK(t, err)
 	piece := make([]float32, 1000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -68,7 +69,7 @@ func TestZip_ABombIsReadInPieces(t *testing.T) {
 		err = next(piece)
 	}
 	runtime.ReadMemStats(&after)
-	check(t, err)
+	expect.OK(t, err)
 	allocated := after.TotalAlloc - before.TotalAlloc
 	if allocated > 1<<20 {
 		t.Errorf("%d bytes for %d elements", allocated, len(piece))
@@ -95,7 +96,7 @@ func readAll(t *testing.T, content []byte, name string) {
 	}
 	for _, name := range f.Names() {
 		dtype, shape, err := f.Info(name)
-		check(t, err)
+		expect.OK(t, err)
 		n, err := count(shape)
 		if !floating(dtype) || err != nil || n > 1<<16 {
 			continue // elements of unknown tensors are never read

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Files of a killed process are removed when their target is written again. Files of a living process stay,
@@ -17,18 +19,18 @@ func TestCreate_RemovesWhatKilledProcessesLeft(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "q.csv")
 	alive, err := Create(path, 0o644)
-	check(t, err)
+	expect.OK(t, err)
 	_, err = alive.Write([]byte("of the living"))
-	check(t, err)
+	expect.OK(t, err)
 	others := []string{".q.csv", ".q.csv20261122", ".q.csv1234567890123456a", ".r.csv1234567890123456789",
 		"q.csv1234567890123456789"}
 	for _, name := range append(others, ".q.csv1234567890123456789", ".q.csv12345678901234567") {
-		check(t, os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o644))
 	}
-	check(t, os.Mkdir(filepath.Join(folder, ".q.csv2234567890123456789"), 0o755))
-	check(t, WriteFile(path, []byte("new"), 0o644))
+	expect.OK(t, os.Mkdir(filepath.Join(folder, ".q.csv2234567890123456789"), 0o755))
+	expect.OK(t, WriteFile(path, []byte("new"), 0o644))
 	wantContent(t, path, "new")
-	check(t, alive.Commit())
+	expect.OK(t, alive.Commit())
 	wantContent(t, path, "of the living")
 	want := append(others, ".q.csv2234567890123456789", "q.csv")
 	slices.Sort(want)
@@ -40,11 +42,11 @@ func TestCreate_ByANameThatIsFoundAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.csv")
 	for range 5000 {
 		aside, err := createAside(path, 0o644)
-		check(t, err)
+		expect.OK(t, err)
 		if name := filepath.Base(aside.(pending).Name()); !isAside(name, path) {
 			t.Errorf("%s would never be removed", name)
 		}
-		check(t, aside.discard())
+		expect.OK(t, aside.discard())
 	}
 }
 
@@ -74,10 +76,10 @@ func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 		held   bool
 	}{
 		"as it was made": {func(*testing.T, *os.File) {}, true},
-		"removed":        {func(t *testing.T, file *os.File) { check(t, os.Remove(file.Name())) }, false},
+		"removed":        {func(t *testing.T, file *os.File) { expect.OK(t, os.Remove(file.Name())) }, false},
 		"another has its name": {func(t *testing.T, file *os.File) {
-			check(t, os.Remove(file.Name()))
-			check(t, os.WriteFile(file.Name(), nil, 0o644))
+			expect.OK(t, os.Remove(file.Name()))
+			expect.OK(t, os.WriteFile(file.Name(), nil, 0o644))
 		}, false},
 		"locked by another": {func(t *testing.T, file *os.File) {
 			other, held := holdAside(file)
@@ -89,7 +91,7 @@ func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := os.CreateTemp(t.TempDir(), "aside")
-			check(t, err)
+			expect.OK(t, err)
 			defer file.Close()
 			c.before(t, file)
 			hold, held := holdAside(file)
@@ -97,7 +99,7 @@ func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 				t.Fatalf("held %v by %v, want %v", held, hold, c.held)
 			}
 			if held {
-				check(t, hold.Close())
+				expect.OK(t, hold.Close())
 			}
 		})
 	}
@@ -106,8 +108,8 @@ func TestHoldAside_OnlyWhatStillHasItsName(t *testing.T) {
 // One of many files in a new folder: the folder is not listed for it.
 func TestWriteNew_LooksForNoLeftovers(t *testing.T) {
 	folder := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(folder, ".1.jpg1234567890123456789"), []byte("half"), 0o644))
-	check(t, WriteNew(filepath.Join(folder, "1.jpg"), []byte("new"), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(folder, ".1.jpg1234567890123456789"), []byte("half"), 0o644))
+	expect.OK(t, WriteNew(filepath.Join(folder, "1.jpg"), []byte("new"), 0o644))
 	wantContent(t, filepath.Join(folder, "1.jpg"), "new")
 	wantNames(t, folder, ".1.jpg1234567890123456789", "1.jpg")
 }

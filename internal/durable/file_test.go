@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestWriteFile_NewAndReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.csv")
 	for _, content := range []string{"first, and longer", "second", ""} {
-		check(t, WriteFile(path, []byte(content), 0o644))
+		expect.OK(t, WriteFile(path, []byte(content), 0o644))
 		wantContent(t, path, content)
 	}
 	wantNames(t, filepath.Dir(path), "q.csv")
@@ -22,22 +24,22 @@ func TestWriteFile_NewAndReplaced(t *testing.T) {
 
 func TestFile_NothingIsSeenBeforeCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "last")
-	check(t, os.WriteFile(path, []byte("old"), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte("old"), 0o644))
 	f, err := Create(path, 0o644)
-	check(t, err)
+	expect.OK(t, err)
 	_, err = io.WriteString(f, "new content")
-	check(t, err)
+	expect.OK(t, err)
 	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 11 {
 		t.Errorf("offset %d, %v", at, err)
 	}
 	_, err = f.Seek(4, io.SeekStart)
-	check(t, err)
+	expect.OK(t, err)
 	_, err = io.WriteString(f, "CONTENT")
-	check(t, err)
+	expect.OK(t, err)
 	wantContent(t, path, "old")
-	check(t, f.Commit())
+	expect.OK(t, f.Commit())
 	wantContent(t, path, "new CONTENT")
-	check(t, f.Close())
+	expect.OK(t, f.Close())
 	wantContent(t, path, "new CONTENT")
 	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a second Commit: %v", err)
@@ -49,7 +51,7 @@ func TestFile_LiesAsideInTheSameFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "best.safetensors")
 	f, err := Create(path, 0o644)
-	check(t, err)
+	expect.OK(t, err)
 	names := list(t, filepath.Dir(path))
 	if len(names) != 1 {
 		t.Fatalf("files %q, want one", names)
@@ -57,15 +59,15 @@ func TestFile_LiesAsideInTheSameFolder(t *testing.T) {
 	if target, ok := Target(names[0]); !ok || target != "best.safetensors" {
 		t.Errorf("%q is taken for a file aside of %q, %v", names[0], target, ok)
 	}
-	check(t, f.Close())
-	check(t, f.Close())
+	expect.OK(t, f.Close())
+	expect.OK(t, f.Close())
 	wantNames(t, filepath.Dir(path))
 }
 
 // An error while the content is written must leave the old file, and no other.
 func TestFile_AbandonedMidway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "last")
-	check(t, os.WriteFile(path, []byte("old"), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte("old"), 0o644))
 	write := func() (err error) {
 		f, err := Create(path, 0o644)
 		if err != nil {
@@ -89,12 +91,12 @@ func TestFile_AbandonedMidway(t *testing.T) {
 func TestFile_TargetBecomesAFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "last")
 	f, err := Create(path, 0o644)
-	check(t, err)
-	check(t, os.Mkdir(path, 0o777))
+	expect.OK(t, err)
+	expect.OK(t, os.Mkdir(path, 0o777))
 	if err := f.Commit(); err == nil {
 		t.Error("a folder was replaced")
 	}
-	check(t, f.Close())
+	expect.OK(t, f.Close())
 	wantNames(t, filepath.Dir(path), "last")
 }
 
@@ -103,21 +105,21 @@ func TestFile_KeepsTheGenerationBefore(t *testing.T) {
 	last, previous := filepath.Join(folder, "last"), filepath.Join(folder, "previous")
 	write := func(content string) error {
 		f, err := Create(last, 0o644)
-		check(t, err)
+		expect.OK(t, err)
 		f.KeepOld(previous)
 		_, err = io.WriteString(f, content)
-		check(t, err)
+		expect.OK(t, err)
 		wantContent(t, last, content[:len(content)-1])
 		return f.Commit()
 	}
-	check(t, WriteFile(last, []byte("a"), 0o644))
-	check(t, write("ab"))
-	check(t, write("abc"))
+	expect.OK(t, WriteFile(last, []byte("a"), 0o644))
+	expect.OK(t, write("ab"))
+	expect.OK(t, write("abc"))
 	wantContent(t, last, "abc")
 	wantContent(t, previous, "ab")
 	wantNames(t, folder, "last", "previous")
-	check(t, os.Remove(previous))
-	check(t, os.MkdirAll(filepath.Join(previous, "in the way"), 0o777))
+	expect.OK(t, os.Remove(previous))
+	expect.OK(t, os.MkdirAll(filepath.Join(previous, "in the way"), 0o777))
 	if err := write("abcd"); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -128,9 +130,9 @@ func TestFile_KeepsTheGenerationBefore(t *testing.T) {
 func TestFile_KeepsNothingWhereNothingWas(t *testing.T) {
 	folder := t.TempDir()
 	f, err := Create(filepath.Join(folder, "last"), 0o644)
-	check(t, err)
+	expect.OK(t, err)
 	f.KeepOld(filepath.Join(folder, "previous"))
-	check(t, f.Commit())
+	expect.OK(t, f.Commit())
 	wantNames(t, folder, "last")
 }
 
@@ -159,14 +161,14 @@ func TestTarget_OtherNames(t *testing.T) {
 func TestLink_ReplacesAndKeeps(t *testing.T) {
 	folder := t.TempDir()
 	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")
-	check(t, os.WriteFile(filepath.Join(folder, ".best.link"), []byte("of a killed process"), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(folder, ".best.link"), []byte("of a killed process"), 0o644))
 	for _, content := range []string{"one", "two", "two"} {
-		check(t, WriteFile(last, []byte(content), 0o644))
-		check(t, Link(last, best))
-		check(t, Link(last, best))
+		expect.OK(t, WriteFile(last, []byte(content), 0o644))
+		expect.OK(t, Link(last, best))
+		expect.OK(t, Link(last, best))
 		wantContent(t, best, content)
 	}
-	check(t, WriteFile(last, []byte("three"), 0o644))
+	expect.OK(t, WriteFile(last, []byte("three"), 0o644))
 	wantContent(t, best, "two")
 	wantNames(t, folder, "best", "last")
 	if err := Link(filepath.Join(folder, "none"), best); !errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +180,8 @@ func TestLink_ReplacesAndKeeps(t *testing.T) {
 func TestCopyFile_WhereThereAreNoLinks(t *testing.T) {
 	folder := t.TempDir()
 	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")
-	check(t, WriteFile(last, []byte("one"), 0o644))
-	check(t, copyFile(last, best))
+	expect.OK(t, WriteFile(last, []byte("one"), 0o644))
+	expect.OK(t, copyFile(last, best))
 	wantContent(t, best, "one")
 	wantNames(t, folder, "best", "last")
 }
@@ -189,13 +191,6 @@ var errBroken = errors.New("broken")
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func wantContent(t *testing.T, path, want string) {
 	t.Helper()
@@ -207,7 +202,7 @@ func wantContent(t *testing.T, path, want string) {
 func list(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	check(t, err)
+	expect.OK(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -262,8 +257,8 @@ func TestFile_IsReplacedOrDiscardedOnce(t *testing.T) {
 					t.Errorf("Commit: %v", err)
 				}
 			}
-			check(t, f.Close())
-			check(t, f.Close())
+			expect.OK(t, f.Close())
+			expect.OK(t, f.Close())
 			if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("Commit at the end: %v", err)
 			}

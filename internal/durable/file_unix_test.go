@@ -8,19 +8,21 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestCreate_Permissions(t *testing.T) {
 	folder := t.TempDir()
 	plain := filepath.Join(folder, "plain")
-	check(t, os.WriteFile(plain, nil, 0o664)) // reduced by the process's umask
+	expect.OK(t, os.WriteFile(plain, nil, 0o664)) // reduced by the process's umask
 	fresh, kept := filepath.Join(folder, "fresh"), filepath.Join(folder, "kept")
-	check(t, WriteFile(fresh, nil, 0o664))
+	expect.OK(t, WriteFile(fresh, nil, 0o664))
 	if got, want := mode(t, fresh), mode(t, plain); got != want {
 		t.Errorf("a new file has %v, want %v", got, want)
 	}
-	check(t, os.WriteFile(kept, nil, 0o600))
-	check(t, WriteFile(kept, nil, 0o644))
+	expect.OK(t, os.WriteFile(kept, nil, 0o600))
+	expect.OK(t, WriteFile(kept, nil, 0o644))
 	if got := mode(t, kept); got != 0o600 {
 		t.Errorf("a file that was there has %v, want its own 0600", got)
 	}
@@ -29,9 +31,9 @@ func TestCreate_Permissions(t *testing.T) {
 func TestCreate_ReplacesALinkNotItsTarget(t *testing.T) {
 	folder := t.TempDir()
 	real, link := filepath.Join(folder, "real"), filepath.Join(folder, "link")
-	check(t, os.WriteFile(real, []byte("real"), 0o644))
-	check(t, os.Symlink(real, link))
-	check(t, WriteFile(link, []byte("new"), 0o644))
+	expect.OK(t, os.WriteFile(real, []byte("real"), 0o644))
+	expect.OK(t, os.Symlink(real, link))
+	expect.OK(t, WriteFile(link, []byte("new"), 0o644))
 	wantContent(t, link, "new")
 	wantContent(t, real, "real")
 }
@@ -40,7 +42,7 @@ func TestCreate_ReplacesALinkNotItsTarget(t *testing.T) {
 // machine is lost.
 func TestCreate_RefusesAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	check(t, syscall.Mkfifo(path, 0o600))
+	expect.OK(t, syscall.Mkfifo(path, 0o600))
 	if err := WriteFile(path, nil, 0o644); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("error %v", err)
 	}
@@ -55,8 +57,8 @@ func TestWriteFile_FolderWithoutPermission(t *testing.T) {
 	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a")
-	check(t, os.WriteFile(path, []byte("old"), 0o644))
-	check(t, os.Chmod(folder, 0o500))
+	expect.OK(t, os.WriteFile(path, []byte("old"), 0o644))
+	expect.OK(t, os.Chmod(folder, 0o500))
 	defer os.Chmod(folder, 0o700)
 	if err := WriteFile(path, nil, 0o644); !os.IsPermission(err) {
 		t.Errorf("error %v", err)
@@ -67,6 +69,6 @@ func TestWriteFile_FolderWithoutPermission(t *testing.T) {
 func mode(t *testing.T, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	check(t, err)
+	expect.OK(t, err)
 	return info.Mode().Perm()
 }

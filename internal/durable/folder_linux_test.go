@@ -7,11 +7,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // The proc file system can open its folders, and has nothing to sync them with.
 func TestSyncFolder_ReportsWhatTheFileSystemSays(t *testing.T) {
-	check(t, SyncFolder(t.TempDir()))
+	expect.OK(t, SyncFolder(t.TempDir()))
 	if err := SyncFolder("/proc"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), `"/proc"`) {
 		t.Errorf("error %v, want EINVAL for the folder", err)
 	}
@@ -24,9 +26,9 @@ func TestSyncFolder_ReportsWhatTheFileSystemSays(t *testing.T) {
 func withoutNewFiles(t *testing.T, f func()) {
 	t.Helper()
 	var limit syscall.Rlimit
-	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	check(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: limit.Max}))
-	defer func() { check(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+	expect.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	expect.OK(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: limit.Max}))
+	defer func() { expect.OK(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
 	f()
 }
 
@@ -35,9 +37,9 @@ func TestCommitAndLink_SyncTheFolderAfterTheRename(t *testing.T) {
 	folder := t.TempDir()
 	last, best := filepath.Join(folder, "last"), filepath.Join(folder, "best")
 	file, err := Create(last, 0o644)
-	check(t, err)
+	expect.OK(t, err)
 	_, err = file.Write([]byte("weights"))
-	check(t, err)
+	expect.OK(t, err)
 	var committing, linking error
 	withoutNewFiles(t, func() {
 		committing = file.Commit()
@@ -48,7 +50,7 @@ func TestCommitAndLink_SyncTheFolderAfterTheRename(t *testing.T) {
 			t.Errorf("%s: error %v, want that the folder cannot be synced", name, err)
 		}
 	}
-	check(t, file.Close())
+	expect.OK(t, file.Close())
 	wantContent(t, last, "weights")
 	wantContent(t, best, "weights")
 	wantNames(t, folder, "best", "last")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // crowdedFile is a file on a disk with room for a limited number of bytes. If it is stuck, nothing can be cut
@@ -63,7 +65,7 @@ func TestJournal_EntriesWaitForRoomAndNoneIsTorn(t *testing.T) {
 	}
 	file.room = 100
 	put(t, j, "five\n")
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got := string(file.content); got != "one\ntwo\nthree\n4\nfive\n" {
 		t.Errorf("in the end there is %q", got)
 	}
@@ -75,7 +77,7 @@ func TestJournal_PartOfAnEntryIsCutOffLater(t *testing.T) {
 	put(t, j, "one\n", "two\n", "three\n")
 	file.room, file.stuck = 100, false
 	put(t, j, "four\n")
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got := string(file.content); got != "one\ntwo\nthree\nfour\n" {
 		t.Errorf("there is %q", got)
 	}
@@ -90,7 +92,7 @@ func TestJournal_DropsTheOldestBeyondItsMemoryAndSaysSo(t *testing.T) {
 		t.Errorf("%d bytes wait, %v", j.bytes, err)
 	}
 	file.room = 2 * mostWaiting
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got := string(file.content); got != "1 lost\n"+entry+entry+entry+"5\n6\n" {
 		t.Errorf("%d bytes: %.20q ... %q", len(got), got, got[max(len(got)-20, 0):])
 	}
@@ -108,9 +110,9 @@ func TestOpenJournal_Appends(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for _, entry := range []string{"one\n", "two\n"} {
 		j, err := OpenJournal(path, 0, nil)
-		check(t, err)
+		expect.OK(t, err)
 		put(t, j, entry)
-		check(t, j.Close())
+		expect.OK(t, j.Close())
 	}
 	wantContent(t, path, "one\ntwo\n")
 	if _, err := OpenJournal(path, os.O_EXCL, nil); !errors.Is(err, os.ErrExist) {
@@ -129,7 +131,7 @@ func TestJournal_KeepsTheLastEntryHoweverLarge(t *testing.T) {
 		t.Errorf("error %v, want one about 2 entries", err)
 	}
 	file.room = 2 * mostWaiting
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got := string(file.content); got != "lost\n"+large {
 		t.Errorf("%d bytes begin with %.9q, want a line about the lost entry and the last of %d", len(got), got, len(large))
 	}
@@ -143,7 +145,7 @@ func TestJournal_NothingIsCutOffWhereNothingWasWritten(t *testing.T) {
 	put(t, j, "one\n")
 	file.room = 100
 	put(t, j, "two\n")
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got := string(file.content); got != "one\ntwo\n" {
 		t.Errorf("there is %q", got)
 	}
@@ -174,7 +176,7 @@ func TestJournal_TellsOnceWhatWasLost(t *testing.T) {
 	put(t, j, large, large, large)
 	file.room = 8 * mostWaiting
 	put(t, j, "a\n", "b\n")
-	check(t, j.Close())
+	expect.OK(t, j.Close())
 	if got, want := strings.Count(string(file.content), "lost\n"), 1; got != want || told[len(told)-1] != 3 {
 		t.Errorf("reported %d times, %d lost entries; want once, 3", got, told)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestSaveJSON_ReadsBack(t *testing.T) {
@@ -19,7 +21,7 @@ func TestSaveJSON_ReadsBack(t *testing.T) {
 	if got, err := LoadJSON[state](path, "remove it"); got != nil || err != nil || Exists(path) {
 		t.Errorf("without a file: %v, %v; with one: %v", got, err, Exists(path))
 	}
-	check(t, SaveJSON(path, state{3}))
+	expect.OK(t, SaveJSON(path, state{3}))
 	wantContent(t, path, "{\n \"Epoch\": 3\n}\n")
 	if got, err := LoadJSON[state](path, "remove it"); err != nil || got == nil || got.Epoch != 3 || !Exists(path) {
 		t.Errorf("%v, %v; there is one: %v", got, err, Exists(path))
@@ -32,7 +34,7 @@ func TestSaveJSON_ReadsBack(t *testing.T) {
 
 func TestLoadJSON_NamesTheFileAndTheCure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.json")
-	check(t, os.WriteFile(path, []byte(`{"Epoch": `), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte(`{"Epoch": `), 0o644))
 	got, err := LoadJSON[map[string]int](path, "remove it")
 	if got != nil || err == nil || !strings.HasPrefix(err.Error(), path+": ") ||
 		!strings.HasSuffix(err.Error(), "; remove it") {
@@ -55,7 +57,7 @@ func TestFile_SyncsBeforeTheOldOneIsKept(t *testing.T) {
 	for failing, want := range map[string][]string{"": {"sync", "replace"}, "sync": {"sync", "discard"}} {
 		folder := t.TempDir()
 		last, previous := filepath.Join(folder, "last"), filepath.Join(folder, "previous")
-		check(t, WriteFile(last, []byte("old"), 0o644))
+		expect.OK(t, WriteFile(last, []byte("old"), 0o644))
 		r := &recorder{failing: failing}
 		f := &File{aside: r, path: last}
 		f.KeepOld(previous)
@@ -75,7 +77,7 @@ func (u unwritable) WriteTo(io.Writer) (int64, error) { return 0, u.err }
 
 func TestSaveFrom_WritesTheWholeOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.txt")
-	check(t, SaveFrom(path, "the words", bytes.NewBufferString("a\nb\n")))
+	expect.OK(t, SaveFrom(path, "the words", bytes.NewBufferString("a\nb\n")))
 	broken := errors.New("word 3 is empty")
 	if err := SaveFrom(path, "the words", unwritable{broken}); err != broken {
 		t.Errorf("error %v, want the content's", err)
@@ -92,7 +94,7 @@ func TestSaveFrom_WritesTheWholeOrNothing(t *testing.T) {
 func TestStream_AppearsWholeOrNotAtAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	long := strings.Repeat("a row\n", 50_000)
-	check(t, Stream(path, 0o644, func(w io.Writer) error {
+	expect.OK(t, Stream(path, 0o644, func(w io.Writer) error {
 		_, err := io.WriteString(w, long)
 		return err
 	}))

@@ -8,15 +8,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/input"
 )
 
 func TestOpen_ReadsUntilTheContextEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	check(t, os.WriteFile(path, []byte("abcd"), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte("abcd"), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := input.Open(ctx, path)
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	var two [2]byte
 	if n, err := f.Read(two[:]); n != 2 || err != nil || f.Size() != 4 {
@@ -43,12 +44,5 @@ func TestOpen_TakesFilesAlone(t *testing.T) {
 		if _, err := open(context.Background(), filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a missing file: %v", err)
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -13,13 +13,14 @@ import (
 	"syscall"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/input"
 )
 
 func makePipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
-	check(t, syscall.Mkfifo(path, 0o600))
+	expect.OK(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -38,10 +39,10 @@ func TestOpen_RefusesPipesAndDevices(t *testing.T) {
 func TestOpenStream_ReadsPipes(t *testing.T) {
 	path := makePipe(t)
 	f, err := input.OpenStream(context.Background(), path) // does not wait for a writer
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
-	check(t, err)
+	expect.OK(t, err)
 	go func() { _, _ = writer.WriteString("abc"); writer.Close() }()
 	if text, err := io.ReadAll(f); string(text) != "abc" || err != nil {
 		t.Errorf("%q, %v", text, err)
@@ -51,7 +52,7 @@ func TestOpenStream_ReadsPipes(t *testing.T) {
 // The pipe's writer may be a program that failed: its silence is not an empty file.
 func TestOpenStream_NobodyWrites(t *testing.T) {
 	f, err := input.OpenStream(context.Background(), makePipe(t))
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	if _, err := io.ReadAll(f); err == nil || !strings.Contains(err.Error(), "without a writer") {
 		t.Error(err)
@@ -62,10 +63,10 @@ func TestOpenStream_WaitsNoLongerThanTheContext(t *testing.T) {
 	path := makePipe(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := input.OpenStream(ctx, path)
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0) // that writes nothing
-	check(t, err)
+	expect.OK(t, err)
 	defer writer.Close()
 	go cancel()
 	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
@@ -76,7 +77,7 @@ func TestOpenStream_WaitsNoLongerThanTheContext(t *testing.T) {
 // The message names the kind of the path, because each kind has its own cure.
 func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
-	check(t, err)
+	expect.OK(t, err)
 	defer os.RemoveAll(dir)
 	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
 	if err != nil {
@@ -97,9 +98,9 @@ func TestOpenFile_SaysWhatIsNoFile(t *testing.T) {
 // If a file exists and cannot be opened, the caller receives an error and no file.
 func TestOpenFile_CannotBeOpened(t *testing.T) {
 	path, pipe := filepath.Join(t.TempDir(), "a"), makePipe(t)
-	check(t, os.WriteFile(path, nil, 0o600))
+	expect.OK(t, os.WriteFile(path, nil, 0o600))
 	var limit syscall.Rlimit
-	check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	expect.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	none := limit
 	none.Cur = 0
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {

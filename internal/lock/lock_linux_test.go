@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"nmn/internal/expect"
 )
 
 // A lock that is taken and cannot be checked is given back, with its file.
 func TestTake_LeavesNoFileWhenItFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var before unix.Rlimit
-	check(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	expect.OK(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
 	defer func() {
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
 			t.Error(err)

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 // With this variable set to a path, the test binary locks it, reports that, and waits to be killed.
@@ -46,11 +48,11 @@ func TestTake_IsRefusedWithTheProcessThatHoldsIt(t *testing.T) {
 		time.Since(held.Holder.Since) > time.Hour {
 		t.Fatalf("a lock that is held: %v", err)
 	}
-	check(t, mine.Release())
+	expect.OK(t, mine.Release())
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file of a lock that was given back: %v, want none", err)
 	}
-	check(t, taken(t, path).Release())
+	expect.OK(t, taken(t, path).Release())
 }
 
 // The kernel gives back the lock of a process that was killed, whose file stays.
@@ -62,7 +64,7 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	check(t, err)
+	expect.OK(t, err)
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	if line != "locked\n" {
 		t.Skipf("no lock in another process: %q", line)
@@ -76,8 +78,8 @@ func TestTake_AfterTheHolderWasKilled(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // it was killed
-	check(t, taken(t, path).Release())
-	check(t, os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666))
+	expect.OK(t, taken(t, path).Release())
+	expect.OK(t, os.WriteFile(path, []byte(`{"pid":1,"host":"h"}`+"\n"), 0o666))
 	for range 2 { // the second time there is no file
 		if err := Tidy(path); err != nil || there(path) {
 			t.Errorf("the file that a dead process has left: there %t, %v", there(path), err)
@@ -94,7 +96,7 @@ func there(path string) bool {
 func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	theirs, link := filepath.Join(dir, "theirs"), filepath.Join(dir, "link")
-	check(t, os.WriteFile(theirs, []byte("precious"), 0o666))
+	expect.OK(t, os.WriteFile(theirs, []byte("precious"), 0o666))
 	if err := os.Symlink(theirs, link); err != nil {
 		t.Skip(err)
 	}
@@ -112,8 +114,8 @@ func TestTake_LeavesFilesOfOthersAlone(t *testing.T) {
 func TestTake_AfterThePowerFailed(t *testing.T) {
 	for _, left := range []string{"", `{"p`, `{"pid":12,"ho`, "\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		path := filepath.Join(t.TempDir(), "lock")
-		check(t, os.WriteFile(path, []byte(left), 0o666))
-		check(t, taken(t, path).Release())
+		expect.OK(t, os.WriteFile(path, []byte(left), 0o666))
+		expect.OK(t, taken(t, path).Release())
 	}
 }
 
@@ -165,9 +167,9 @@ func TestTake_NoticesLocksThatAreNotKept(t *testing.T) {
 		}
 	}
 	first, err := takeBy(path, mount(), os.OpenFile)
-	check(t, err)
+	expect.OK(t, err)
 	second, err := takeBy(path, mount(), os.OpenFile)
-	check(t, err)
+	expect.OK(t, err)
 	if err := first.Release(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "at the same time") ||
 		!strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
 		t.Errorf("the first is released with %v, want ErrUnsupported and the other process", err)
@@ -213,15 +215,8 @@ func taken(t *testing.T, path string) *Lock {
 	if errors.Is(err, ErrUnsupported) {
 		t.Skip(err)
 	}
-	check(t, err)
+	expect.OK(t, err)
 	return l
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Terminals interpret control characters of two ranges. Letters next to them are unchanged.
@@ -249,7 +244,7 @@ func TestHolder_KeepsLettersAndNothingThatControls(t *testing.T) {
 // The file of a process that was killed may hold more than the next one writes.
 func TestTake_OverwritesAllThatAnotherHasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	check(t, os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte(`{"pid":1,"command":"`+strings.Repeat("x", 1<<14)+"\"}\n"), 0o666))
 	mine := taken(t, path)
 	defer mine.Release()
 	var held *HeldError
@@ -264,7 +259,7 @@ func TestTake_HeldByWhoKnowsWhom(t *testing.T) {
 	mine := taken(t, path)
 	defer mine.Release()
 	for _, content := range []string{"", `{"pid": 7, "host"`, `{"pid": 7, "host": 8}`} {
-		check(t, errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)))
+		expect.OK(t, errors.Join(mine.file.Truncate(0), writeAt(mine.file, content)))
 		if _, err := Take(path); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "locked by another process") {
 			t.Errorf("%q: error %v", content, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Removing the file of a lock lets another process take it. The holder learns of it when it releases at the
@@ -15,7 +17,7 @@ import (
 func TestRelease_ReportsAFileThatIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mine := taken(t, path)
-	check(t, os.Remove(path))
+	expect.OK(t, os.Remove(path))
 	if err := mine.Release(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func names(l List) (names []string) {
@@ -22,7 +24,7 @@ func names(l List) (names []string) {
 // Missing files are skipped, and later ones are still found.
 func TestFind_LeavesOutWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
-	check(t, os.Mkdir(filepath.Join(dir, "b"), 0o777))
+	expect.OK(t, os.Mkdir(filepath.Join(dir, "b"), 0o777))
 	a, d := put(t, dir, "a.png", "a", 1), put(t, dir, "d.png", "dd", 1)
 	d.ByContent = true
 	l := find(t, false, a, a, Place{Name: "images/b", Path: filepath.Join(dir, "b")},
@@ -39,7 +41,7 @@ func TestFind_LeavesOutWhatIsNoFile(t *testing.T) {
 func TestFind_NotesWhatCanBeRead(t *testing.T) {
 	dir := t.TempDir()
 	a, b := put(t, dir, "a.png", "a", 1), put(t, dir, "b.png", "b", 1)
-	check(t, os.Chmod(b.Path, 0))
+	expect.OK(t, os.Chmod(b.Path, 0))
 	if f, err := os.Open(b.Path); err == nil {
 		f.Close()
 		t.Skip("this user may read everything")

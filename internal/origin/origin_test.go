@@ -6,21 +6,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 // put writes a file of a folder with a time of modification in seconds.
 func put(t *testing.T, dir, name, content string, modified int64) Place {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	check(t, os.WriteFile(path, []byte(content), 0o666))
-	check(t, os.Chtimes(path, time.Time{}, time.Unix(modified, 0)))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
+	expect.OK(t, os.Chtimes(path, time.Time{}, time.Unix(modified, 0)))
 	return Place{Name: "images/" + name, Path: path}
 }
 
 func find(t *testing.T, content bool, places ...Place) List {
 	t.Helper()
 	l, err := Find(t.Context(), places, content)
-	check(t, err)
+	expect.OK(t, err)
 	return l
 }
 
@@ -72,14 +74,14 @@ func TestSince_NamesTheFileThatDiffers(t *testing.T) {
 			dir := t.TempDir()
 			places := []Place{put(t, dir, "a.png", "aaaa", 100), put(t, dir, "b.png", "bbbb", 200)}
 			file := filepath.Join(dir, "data.tsv")
-			check(t, find(t, test.content, places...).Save(file))
+			expect.OK(t, find(t, test.content, places...).Save(file))
 			then, err := Load(file)
 			if err != nil || len(then) != 2 {
 				t.Fatalf("read back: %v (%v)", then, err)
 			}
 			now := find(t, false, test.change(t, dir, places)...)
 			kept, d, err := now.Since(t.Context(), then)
-			check(t, err)
+			expect.OK(t, err)
 			if test.says == "" {
 				if d != nil || test.content && kept[1].Digest == "" {
 					t.Errorf("difference %+v, keeping %+v; want none, and digests that were known", d, kept)
@@ -106,9 +108,9 @@ func TestSince_ComparesEnds(t *testing.T) {
 	}
 	places := []Place{put(t, dir, "a.png", content(-1), 100), put(t, dir, "b.png", "short", 100)}
 	then, err := find(t, false, places...).WithEnds(t.Context())
-	check(t, err)
+	expect.OK(t, err)
 	file := filepath.Join(dir, "data.tsv")
-	check(t, then.Save(file))
+	expect.OK(t, then.Save(file))
 	if then, err = Load(file); err != nil || then.Unread() != 0 {
 		t.Fatalf("read back: %v (%v)", then, err)
 	}
@@ -117,7 +119,7 @@ func TestSince_ComparesEnds(t *testing.T) {
 		put(t, dir, "a.png", content(at), 200)
 		for _, whole := range []bool{false, true} {
 			kept, d, err := find(t, whole, places...).Since(t.Context(), then)
-			if check(t, err); says == "" && (d != nil || !ofEnds(kept[0].Digest)) ||
+			if expect.OK(t, err); says == "" && (d != nil || !ofEnds(kept[0].Digest)) ||
 				says != "" && (d == nil || !strings.Contains(d.Text, says) || d.Unknown) {
 				t.Errorf("byte %d, whole content %t: difference %+v, want %q", at, whole, d, says)
 			}
@@ -148,19 +150,12 @@ func TestSince_CountsFurtherFiles(t *testing.T) {
 func TestLoad_RefusesWhatIsNoList(t *testing.T) {
 	for _, text := range []string{"", "a\tb\n", "file\tbytes\tmodified\tsha256\nx\t-\t\t\n"} {
 		file := filepath.Join(t.TempDir(), "data.tsv")
-		check(t, os.WriteFile(file, []byte(text), 0o666))
+		expect.OK(t, os.WriteFile(file, []byte(text), 0o666))
 		if l, err := Load(file); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q is read as %v (%v)", text, l, err)
 		}
 	}
 	if l, err := Load(filepath.Join(t.TempDir(), "none")); l != nil || err != nil {
 		t.Errorf("no file is %v (%v)", l, err)
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"nmn/cuda"
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/emulator"
 )
@@ -20,20 +21,20 @@ func emulate(t *testing.T) *CUDA {
 	if errors.Is(err, emulator.ErrCompiler) {
 		t.Skipf("kernels are not emulated: %v", err)
 	}
-	must(t, err)
+	expect.OK(t, err)
 	t.Setenv(cuda.DriverVariable, library)
 	t.Setenv(cudnn.LibraryVariable, library)
 	device, err := tensor.NewCUDA(0, cuda.Options{SyncLaunches: true}, tensor.FP32)
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := device.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	module, err := device.Device.LoadModule("conv", "\x50\xed\x55\xba") // the emulator looks at no more of a fatbin
-	must(t, err)
+	expect.OK(t, err)
 	c, err := NewCUDA(device, module, nil)
-	must(t, err)
+	expect.OK(t, err)
 	return c
 }
 
@@ -55,16 +56,16 @@ func wantValues(t *testing.T, what string, c *CUDA, x *tensor.Tensor, want ...fl
 func TestCUDA_EndsConvolutionsInBFloat16(t *testing.T) {
 	c := emulate(t)
 	y := half(t, c, -2, 1, 0.5, 3, -4, 8, 0, 0, 0)
-	must(t, c.addBias(y, alloc(t, c, list(1, 2, -1), tensor.Float32, 3), true))
+	expect.OK(t, c.addBias(y, alloc(t, c, list(1, 2, -1), tensor.Float32, 3), true))
 	wantValues(t, "bias and relu", c, y, 0, 3, 0, 4, 0, 7, 1, 2, 0)
 
 	dx, added := half(t, c, 1, 2, 3, 4, 5, 6, 7, 8, 9), half(t, c, 1, 1, 1, 1, 1, 1, -7, 2, 0.5)
-	must(t, c.endGradient(dx, tensor.At(added), y, true))
+	expect.OK(t, c.endGradient(dx, tensor.At(added), y, true))
 	wantValues(t, "masked sum", c, dx, 0, 3, 0, 5, 0, 7, 0, 10, 0)
 
 	dw := alloc(t, c, normals(1, 2), tensor.Float32, 9)
 	for _, accumulate := range []bool{false, true} {
-		must(t, c.widen(dw, tensor.At(added), accumulate))
+		expect.OK(t, c.widen(dw, tensor.At(added), accumulate))
 	}
 	wantValues(t, "float32 gradient", c, dw, 2, 2, 2, 2, 2, 2, -14, 4, 1)
 }
@@ -86,7 +87,7 @@ func TestCUDA_AddsARoundedBias(t *testing.T) {
 		want  float32
 	}{{apart, own, 1}, {rounded, own, 3}, {rounded, nil, 1}} {
 		c.forms[q] = test.form
-		must(t, c.Conv(y, x, w, b, Params{RoundedBias: test.given}))
+		expect.OK(t, c.Conv(y, x, w, b, Params{RoundedBias: test.given}))
 		for i, got := range values(t, c, y) {
 			if got != test.want {
 				t.Fatalf("form %d, with a rounded bias %t: element %d is %v, want %v", test.form, test.given != nil, i, got,

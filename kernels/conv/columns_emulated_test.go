@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
 
@@ -22,7 +23,7 @@ func TestCUDA_ComputesDataGradientsByColumns(t *testing.T) {
 		dy, w := alloc(t, c, normal, dtype, g.N, g.P, g.Q, g.K), alloc(t, c, normal, dtype, g.K, g.R, g.S, g.C)
 		for i, most := range []int{mostElements, g.N * g.P * g.Q * g.K} { // more columns than that are not made
 			c.most = most
-			must(t, c.ConvGradData([]*tensor.Tensor{byColumns, byPlan}[i], dy, w, nil, Params{}))
+			expect.OK(t, c.ConvGradData([]*tensor.Tensor{byColumns, byPlan}[i], dy, w, nil, Params{}))
 			how := c.Algorithm(DataGradient, g)
 			if by := strings.HasSuffix(how, " by columns"); by != (i == 0) {
 				t.Errorf("%v with %d elements: computed as %q", dtype, most, how)
@@ -48,12 +49,12 @@ func TestCUDA_ComputesForwardPassesByColumns(t *testing.T) {
 		y := alloc(t, c, normal, tensor.BFloat16, g.N, g.P, g.Q, g.K)
 		forward := func(byColumns bool) []float32 {
 			library, err := cudnn.Open(c.device.Stream, cudnn.Options{CacheFolder: folder})
-			must(t, err)
+			expect.OK(t, err)
 			defer library.Close()
 			c.cudnn = library
 			clear(c.forms)
 			fill(t, c, y, func() float32 { return 3 })
-			must(t, c.Conv(y, x, w, b, Params{ReLU: true}))
+			expect.OK(t, c.Conv(y, x, w, b, Params{ReLU: true}))
 			if how := c.Algorithm(Forward, g); strings.HasSuffix(how, " by columns") != byColumns {
 				t.Errorf("%v: computed as %q, by columns is %v", g, how, byColumns)
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -45,13 +46,6 @@ func some(shapes []shape) (list []shape) {
 	return list
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestResults_EqualDirectSums(t *testing.T) {
 	eachProblem(t, func(t *testing.T, p problem) {
 		eachLevel(t, func(t *testing.T, c *CPU) { p.check(t, c, p.results(""), reference.compare) })
@@ -85,7 +79,7 @@ func TestConv_KeepsNaN(t *testing.T) {
 			p := newProblem(shape{1, 5, 5, 16, k, 3, 3, 1, 1})
 			p.x[(2*5+2)*16] = float32(math.NaN())
 			x, w, b, y := p.tensors(t)
-			must(t, c.Conv(y, x, w, b, Params{Pad: 1, ReLU: true}))
+			expect.OK(t, c.Conv(y, x, w, b, Params{Pad: 1, ReLU: true}))
 			for cell := range 25 {
 				near := cell/5 >= 1 && cell/5 <= 3 && cell%5 >= 1 && cell%5 <= 3
 				for j, v := range p.y[cell*k : cell*k+k] {
@@ -94,8 +88,8 @@ func TestConv_KeepsNaN(t *testing.T) {
 					}
 				}
 			}
-			must(t, c.ConvGradFilter(w, x, y, Params{Pad: 1}))
-			must(t, c.ConvGradBias(b, y, Params{}))
+			expect.OK(t, c.ConvGradFilter(w, x, y, Params{Pad: 1}))
+			expect.OK(t, c.ConvGradBias(b, y, Params{}))
 			if p.w[4*16] == p.w[4*16] || p.b[0] == p.b[0] {
 				t.Fatalf("K=%d: gradients %g and %g have lost the NaN", k, p.w[4*16], p.b[0])
 			}
@@ -116,7 +110,7 @@ func TestConvGradData_MaskOfNaNKeepsGradient(t *testing.T) {
 				}
 			}
 			out := newGuarded(nil, x.Shape()...)
-			must(t, c.ConvGradData(out.t, y, w, x, Params{Pad: 1}))
+			expect.OK(t, c.ConvGradData(out.t, y, w, x, Params{Pad: 1}))
 			want.compare(t, out.t.Float32s())
 		}
 	})
@@ -128,14 +122,14 @@ func TestOps_RefuseShapesThatDoNotFit(t *testing.T) {
 	c := NewCPU(dev, simd.Generic, false)
 	float := func(shape ...int) *tensor.Tensor {
 		v, err := dev.Alloc(tensor.Float32, shape...)
-		must(t, err)
+		expect.OK(t, err)
 		return v
 	}
 	x, w, b, y := float(1, 5, 5, 3), float(4, 3, 3, 3), float(4), float(1, 5, 5, 4)
 	whole, err := dev.Alloc(tensor.Int32, 1, 5, 5, 3)
-	must(t, err)
+	expect.OK(t, err)
 	remote, err := tensor.OfAddress(64, tensor.Float32, 1, 5, 5, 3)
-	must(t, err)
+	expect.OK(t, err)
 	pad := Params{Pad: 1}
 	for name, err := range map[string]error{
 		"wide padding":       c.Conv(float(1, 9, 9, 4), x, w, b, Params{Pad: 3}),

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
@@ -144,12 +145,12 @@ func TestCUDA_TakesTheFirstFilterGradientThatWasChosen(t *testing.T) {
 	g := Geometry{N: s.N, H: s.H, W: s.W, C: 8, K: s.K, R: 3, S: 3, P: s.H, Q: s.W, Pad: 1, Stride: 1}
 	gradient := func(how string) []float32 {
 		library, err := cudnn.Open(c.device.Stream, cudnn.Options{CacheFolder: folder})
-		must(t, err)
+		expect.OK(t, err)
 		defer library.Close()
 		c.cudnn = library
 		clear(c.narrow)
 		fill(t, c, dw, func() float32 { return 3 })
-		must(t, c.ConvGradFilter(dw, x, dy, Params{Pad: 1, Accumulate: true}))
+		expect.OK(t, c.ConvGradFilter(dw, x, dy, Params{Pad: 1, Accumulate: true}))
 		if got := c.Algorithm(FilterGradient, g); (got == "first_filter bf16") != (how == "first_filter") {
 			t.Errorf("computed as %q, want %s", got, how)
 		}
@@ -172,12 +173,12 @@ func keepKernel(t *testing.T, folder, plan, kernel string) {
 		t.Fatalf("%d files of the plan %s, %v", len(files), plan, err)
 	}
 	text, err := os.ReadFile(files[0])
-	must(t, err)
+	expect.OK(t, err)
 	kept := map[string]any{}
-	must(t, json.Unmarshal(text, &kept))
+	expect.OK(t, json.Unmarshal(text, &kept))
 	kept["kernel"], kept["microseconds"] = kernel, .01
 	if text, err = json.Marshal(kept); err != nil {
 		t.Fatal(err)
 	}
-	must(t, os.WriteFile(files[0], text, 0o600))
+	expect.OK(t, os.WriteFile(files[0], text, 0o600))
 }

@@ -11,6 +11,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
 
@@ -41,7 +42,7 @@ func compute(t *testing.T, c *CUDA, s shape, dtype tensor.DType) results {
 		c.ConvGradFilter(dw, x, dy, add),
 		c.ConvGradBias(db, dy, add),
 	} {
-		must(t, err)
+		expect.OK(t, err)
 	}
 	for name, x := range tensors {
 		out[name] = values(t, c, x)
@@ -64,7 +65,7 @@ func list(numbers ...float32) (next func() float32) {
 func alloc(t *testing.T, c *CUDA, next func() float32, dtype tensor.DType, dims ...int) *tensor.Tensor {
 	t.Helper()
 	x, err := c.device.Alloc(dtype, dims...)
-	must(t, err)
+	expect.OK(t, err)
 	fill(t, c, x, next)
 	return x
 }
@@ -81,7 +82,7 @@ func fill(t *testing.T, c *CUDA, x *tensor.Tensor, next func() float32) {
 	if x.DType() == tensor.BFloat16 {
 		data = half
 	}
-	must(t, c.device.Upload(x, dense.New(dense.WithShape(len(wide)), dense.WithBacking(data))))
+	expect.OK(t, c.device.Upload(x, dense.New(dense.WithShape(len(wide)), dense.WithBacking(data))))
 }
 
 func values(t *testing.T, c *CUDA, x *tensor.Tensor) []float32 {
@@ -91,7 +92,7 @@ func values(t *testing.T, c *CUDA, x *tensor.Tensor) []float32 {
 	if x.DType() == tensor.BFloat16 {
 		data = half
 	}
-	must(t, c.device.Download(dense.New(dense.WithShape(len(wide)), dense.WithBacking(data)), x))
+	expect.OK(t, c.device.Download(dense.New(dense.WithShape(len(wide)), dense.WithBacking(data)), x))
 	for i, b := range half {
 		if x.DType() == tensor.BFloat16 {
 			wide[i] = math.Float32frombits(uint32(b) << 16)
@@ -139,7 +140,7 @@ func convolving(t *testing.T) *CUDA {
 	t.Helper()
 	c := emulate(t)
 	library, err := cudnn.Open(c.device.Stream, cudnn.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := library.Close(); err != nil {
 			t.Error(err)

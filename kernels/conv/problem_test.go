@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/ref"
 )
@@ -198,7 +199,7 @@ func (g guarded) check(t *testing.T) {
 func of(t testing.TB, data []float32, shape ...int) *tensor.Tensor {
 	t.Helper()
 	v, err := tensor.OfFloat32s(data, shape...)
-	must(t, err)
+	expect.OK(t, err)
 	return v
 }
 

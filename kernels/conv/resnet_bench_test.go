@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -50,7 +51,7 @@ var resnet50 = []struct {
 // processors is the time that processors have spent on this program.
 func processors(b *testing.B) time.Duration {
 	var usage syscall.Rusage
-	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	expect.OK(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -81,11 +82,11 @@ func BenchmarkResNet50(b *testing.B) {
 					shortcut := of(b, make([]float32, y.Len()), y.Shape()...)
 					op = func() error { return c.ConvAdd(y, x, w, bias, shortcut, p) }
 				}
-				must(b, op())
+				expect.OK(b, op())
 				began, least := processors(b), time.Hour
 				for b.Loop() {
 					before := processors(b)
-					must(b, op())
+					expect.OK(b, op())
 					least = min(least, processors(b)-before)
 				}
 				flop := 2 * float64(y.Len()) * float64(l.R*l.S*l.C)

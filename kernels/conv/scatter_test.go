@@ -3,6 +3,8 @@ package conv
 import (
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // scatterShapes are those whose data gradient is scattered at every level: several images, panels that are
@@ -19,7 +21,7 @@ func TestConvGradData_Scattered(t *testing.T) {
 			eachLevel(t, func(t *testing.T, c *CPU) {
 				x, w, _, dy := p.tensors(t)
 				g, err := Fit("test", x, w, dy, Params{})
-				must(t, err)
+				expect.OK(t, err)
 				if way := c.Algorithm(DataGradient, g); !strings.HasPrefix(way, "scattered") {
 					t.Fatalf("the shape is given to %q", way)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/cuda/cudnn"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
 
@@ -38,7 +39,7 @@ func TestCUDA_WindowAsLargeAsTheInput(t *testing.T) {
 					t.Errorf("%v: the plan of %v is for %v, want %v", g, pass, s.Conv, test.want)
 				}
 			}
-			must(t, run())
+			expect.OK(t, run())
 			of := map[Pass]cudnn.Pass{Forward: cudnn.Forward, DataGradient: cudnn.DataGradient,
 				FilterGradient: cudnn.FilterGradient}[pass]
 			if _, known := c.cudnn.Chosen(of, test.want); !known {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 	"nmn/kernels/tensor"
 )
@@ -94,9 +95,9 @@ func TestWinograd_AllocatesNothingInSteadyState(t *testing.T) {
 			x, w, b, y := p.tensors(t)
 			dx, dw := of(t, make([]float32, x.Len()), x.Shape()...), of(t, make([]float32, w.Len()), w.Shape()...)
 			if n := testing.AllocsPerRun(5, func() {
-				must(t, c.Conv(y, x, w, b, Params{Pad: s.Pad, ReLU: true}))
-				must(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.Pad}))
-				must(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.Pad}))
+				expect.OK(t, c.Conv(y, x, w, b, Params{Pad: s.Pad, ReLU: true}))
+				expect.OK(t, c.ConvGradFilter(dw, x, y, Params{Pad: s.Pad}))
+				expect.OK(t, c.ConvGradData(dx, y, w, x, Params{Pad: s.Pad}))
 			}); n != 0 {
 				t.Errorf("%s, %v: a step allocates %g times", level, s, n)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/kernels/conv"
 	"nmn/kernels/profile"
@@ -15,13 +16,6 @@ import (
 	"nmn/kernels/update"
 	"nmn/tools/conform"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // rig is a recorder with a convolution, a pool and a parameter.
 type rig struct {
@@ -39,7 +33,7 @@ func newRig(t *testing.T) rig {
 		{&r.pooled, []int{2, 3, 3, 4}}, {&r.dw, []int{4, 3, 3, 3}}} {
 		var err error
 		*a.to, err = r.Alloc(tensor.Float32, a.shape...)
-		must(t, err)
+		expect.OK(t, err)
 		for i := range (*a.to).Float32s() {
 			(*a.to).Float32s()[i] = float32(i%7) - 2
 		}
@@ -51,12 +45,12 @@ func newRig(t *testing.T) rig {
 
 func (r rig) step(t *testing.T) {
 	t.Helper()
-	must(t, r.Begin())
-	must(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1, ReLU: true}))
-	must(t, r.MaxPool(r.pooled, r.y))
-	must(t, r.ConvGradFilter(r.dw, r.x, r.y, conv.Params{Pad: 1, Accumulate: true}))
-	must(t, r.SGD([]update.Entry{{W: r.w, G: r.dw, M: r.dw, LR: 1e-9}}, 0))
-	must(t, r.End())
+	expect.OK(t, r.Begin())
+	expect.OK(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1, ReLU: true}))
+	expect.OK(t, r.MaxPool(r.pooled, r.y))
+	expect.OK(t, r.ConvGradFilter(r.dw, r.x, r.y, conv.Params{Pad: 1, Accumulate: true}))
+	expect.OK(t, r.SGD([]update.Entry{{W: r.w, G: r.dw, M: r.dw, LR: 1e-9}}, 0))
+	expect.OK(t, r.End())
 }
 
 func TestRecorder_TellsLayersWorkAndBytes(t *testing.T) {
@@ -93,7 +87,7 @@ func TestRecorder_ComputesWhatTheBackendDoes(t *testing.T) {
 	r := newRig(t)
 	r.step(t)
 	plain := newRig(t)
-	must(t, plain.Conv(plain.y, plain.x, plain.w, plain.b, conv.Params{Pad: 1, ReLU: true}))
+	expect.OK(t, plain.Conv(plain.y, plain.x, plain.w, plain.b, conv.Params{Pad: 1, ReLU: true}))
 	if !reflect.DeepEqual(r.y.Float32s(), plain.y.Float32s()) {
 		t.Error("recording changes the result")
 	}
@@ -105,14 +99,14 @@ func TestRecorder_ComputesWhatTheBackendDoes(t *testing.T) {
 func TestRecorder_RefusesAnotherStep(t *testing.T) {
 	r := newRig(t)
 	r.step(t)
-	must(t, r.Begin())
-	must(t, r.MaxPool(r.pooled, r.y))
+	expect.OK(t, r.Begin())
+	expect.OK(t, r.MaxPool(r.pooled, r.y))
 	if err := r.End(); err == nil || !strings.Contains(err.Error(), "1 operations after one of 4") {
 		t.Errorf("a shorter step: %v", err)
 	}
-	must(t, r.Begin())
+	expect.OK(t, r.Begin())
 	for range 4 {
-		must(t, r.MaxPool(r.pooled, r.y))
+		expect.OK(t, r.MaxPool(r.pooled, r.y))
 	}
 	if err := r.End(); err == nil || !strings.Contains(err.Error(),
 		"operation 1 is max pool of pool1, 2×6×6×4, in the first step it was forward of conv1") {
@@ -122,11 +116,11 @@ func TestRecorder_RefusesAnotherStep(t *testing.T) {
 
 func TestRecorder_PassesErrorsOn(t *testing.T) {
 	r := newRig(t)
-	must(t, r.Begin())
+	expect.OK(t, r.Begin())
 	if err := r.Conv(r.y, r.x, r.b, nil, conv.Params{}); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a filter that does not fit: %v", err)
 	}
-	must(t, r.End())
+	expect.OK(t, r.End())
 	if len(r.Ops()) != 0 {
 		t.Error("an operation that failed is recorded")
 	}
@@ -135,14 +129,14 @@ func TestRecorder_PassesErrorsOn(t *testing.T) {
 func TestRecorder_KnowsTheLayerOfADropoutGradient(t *testing.T) {
 	r := newRig(t)
 	keys, err := r.Alloc(tensor.Int32, 2)
-	must(t, err)
+	expect.OK(t, err)
 	seed, err := r.Alloc(tensor.Int32, 2)
-	must(t, err)
-	must(t, r.Begin())
-	must(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1}))
-	must(t, r.Dropout(r.y, r.y, keys, seed, .5))
-	must(t, r.DropoutGrad(r.y, r.y, keys, seed, .5))
-	must(t, r.End())
+	expect.OK(t, err)
+	expect.OK(t, r.Begin())
+	expect.OK(t, r.Conv(r.y, r.x, r.w, r.b, conv.Params{Pad: 1}))
+	expect.OK(t, r.Dropout(r.y, r.y, keys, seed, .5))
+	expect.OK(t, r.DropoutGrad(r.y, r.y, keys, seed, .5))
+	expect.OK(t, r.End())
 	for _, o := range r.Ops()[1:] {
 		if o.Layer != "conv1" {
 			t.Errorf("%s of %q", o.Name, o.Layer)
@@ -191,19 +185,19 @@ func (idle) Linear(_, _, _, _ *tensor.Tensor, _ transformer.LinearParams) error 
 // A step in bfloat16 has products of float32 too. They have another rate.
 func TestRecorder_KeepsTheTypeOfProducts(t *testing.T) {
 	r := profile.New(idle{})
-	must(t, r.Begin())
+	expect.OK(t, r.Begin())
 	types := []tensor.DType{tensor.BFloat16, tensor.Float32}
 	for i, dtype := range types {
 		at := func(dtype tensor.DType, dims ...int) *tensor.Tensor {
 			x, err := tensor.OfAddress(uintptr(16*i+16), dtype, dims...)
-			must(t, err)
+			expect.OK(t, err)
 			return x
 		}
 		w, y := at(dtype, 4, 1, 1, 3), at(tensor.Float32, 2, 1, 1, 4)
-		must(t, r.Conv(y, at(dtype, 2, 1, 1, 3), w, nil, conv.Params{}))
-		must(t, r.Linear(y, at(dtype, 2, 3), at(dtype, 4, 3), nil, transformer.LinearParams{}))
+		expect.OK(t, r.Conv(y, at(dtype, 2, 1, 1, 3), w, nil, conv.Params{}))
+		expect.OK(t, r.Linear(y, at(dtype, 2, 3), at(dtype, 4, 3), nil, transformer.LinearParams{}))
 	}
-	must(t, r.End())
+	expect.OK(t, r.End())
 	for i, o := range r.Ops() {
 		if o.FLOP != 2*2*3*4 || o.Factors != types[i/2] {
 			t.Errorf("%v: %v FLOP of %v, want %v", &o, o.FLOP, o.Factors, types[i/2])

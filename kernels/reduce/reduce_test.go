@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/ranks"
 	"nmn/ranks/local"
@@ -26,19 +27,19 @@ func each(t *testing.T, n int, f func(g ranks.Group)) {
 func filled(t *testing.T, device tensor.Device, rank, length int) *tensor.Tensor {
 	t.Helper()
 	x, err := device.Alloc(tensor.Float32, length)
-	check(t, err)
+	expect.OK(t, err)
 	values := make([]float32, length)
 	for i := range values {
 		values[i] = float32((i + 1) * (rank + 1) % 1000)
 	}
-	check(t, device.Upload(x, tensor.HostArray(tensor.Float32, values)))
+	expect.OK(t, device.Upload(x, tensor.HostArray(tensor.Float32, values)))
 	return x
 }
 
 func valuesOf(t *testing.T, device tensor.Device, x *tensor.Tensor) []float32 {
 	t.Helper()
 	values := make([]float32, x.Len())
-	check(t, device.Download(tensor.HostArray(tensor.Float32, values), x))
+	expect.OK(t, device.Download(tensor.HostArray(tensor.Float32, values), x))
 	return values
 }
 
@@ -101,10 +102,10 @@ func TestHost_AllocatesNothingOnceItIsMade(t *testing.T) {
 	defer device.Close()
 	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5), filled(t, device, 0, smallest)}},
 		ranks.Float32)
-	check(t, err)
+	expect.OK(t, err)
 	if n := testing.AllocsPerRun(20, func() {
-		check(t, r.Begin(0))
-		check(t, r.Wait())
+		expect.OK(t, r.Begin(0))
+		expect.OK(t, r.Wait())
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -114,11 +115,11 @@ func TestHost_RefusesWhatItHasNot(t *testing.T) {
 	device := tensor.NewCPU(1, "test")
 	defer device.Close()
 	r, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{filled(t, device, 0, 5)}}, ranks.Float32)
-	check(t, err)
+	expect.OK(t, err)
 	if err := r.Begin(1); err == nil {
 		t.Error("a bucket that is not there begins")
 	}
-	check(t, r.Begin(0))
+	expect.OK(t, r.Begin(0))
 	if err := r.Begin(0); err == nil {
 		t.Error("a bucket begins twice")
 	}
@@ -126,7 +127,7 @@ func TestHost_RefusesWhatItHasNot(t *testing.T) {
 		t.Error("closed while sums are under way")
 	}
 	numbers, err := device.Alloc(tensor.Int32, 3)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := New(ranks.Alone{}, device, [][]*tensor.Tensor{{numbers}}, ranks.Float32); err == nil {
 		t.Error("int32 are summed")
 	}
@@ -167,13 +168,5 @@ func TestNew_AsksTheDeviceFirst(t *testing.T) {
 		if err != nil || reflect.DeepEqual(r, nil) || s.own != nil && r != s.own {
 			t.Errorf("%v, %v", r, err)
 		}
-	}
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

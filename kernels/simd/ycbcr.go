@@ -20,8 +20,8 @@ func (l Level) YCbCr(dst, luma, cb, cr []uint8) {
 }
 
 // The tables of ycbcrGeneric have all that a chroma sample adds to the colours in one number: in bits 0 to 15 to red,
-// from bit 16 on to blue, and from bit 32 on to green with 16 fractional bits, as green is rounded after the sum of both
-// samples. A bias keeps each part positive. limits removes it, and limits the result to 0 to 255.
+// from bit 16 on to blue, and from bit 32 on to green with 16 fractional bits, as green is rounded after the sum of
+// both samples. A bias keeps each part positive. limits removes it, and limits the result to 0 to 255.
 const (
 	greenShift, blueShift = 48, 16
 	chromaBias            = 256

@@ -3,6 +3,8 @@ package tensor
 import (
 	"reflect"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // The size leaves a last block that is not full.
@@ -20,8 +22,8 @@ func TestCPU_CopiesEveryElement(t *testing.T) {
 	d, _ := OfBFloat16s(halves, n)
 	for _, src := range []*Tensor{a, b, c, d} {
 		dst, err := dev.Alloc(src.DType(), n)
-		must(t, err)
-		must(t, dev.Copy(dst, src))
+		expect.OK(t, err)
+		expect.OK(t, dev.Copy(dst, src))
 		if !reflect.DeepEqual(dst, src) {
 			t.Errorf("%v: the copy differs", src.DType())
 		}
@@ -35,7 +37,7 @@ func TestCPU_CopyRefusesWhatDoesNotFit(t *testing.T) {
 	five, _ := OfFloat32s(make([]float32, 5), 5)
 	ints, _ := OfInt32s(make([]int32, 6), 6)
 	card, err := OfAddress(256, Float32, 6)
-	must(t, err)
+	expect.OK(t, err)
 	refused(t, dev.Copy(six, five), "float32 5 to float32 6")
 	refused(t, dev.Copy(six, ints), "int32 6")
 	refused(t, dev.Copy(six, card), "not in host memory")

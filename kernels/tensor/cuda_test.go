@@ -10,6 +10,7 @@ import (
 	dense "gorgonia.org/tensor"
 
 	"nmn/cuda"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/emulator"
 )
@@ -21,10 +22,10 @@ func openCUDA(t *testing.T) *tensor.CUDA {
 	if errors.Is(err, emulator.ErrCompiler) {
 		t.Skipf("device memory was not tested: %v", err)
 	}
-	check(t, err)
+	expect.OK(t, err)
 	t.Setenv(cuda.DriverVariable, library)
 	c, err := tensor.NewCUDA(0, cuda.Options{}, tensor.Auto)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -45,7 +46,7 @@ func TestCUDA_Memory(t *testing.T) {
 			dense.Float32: tensor.Float32, dense.Int32: tensor.Int32, dense.Uint8: tensor.Uint8, dense.Uint16: tensor.BFloat16,
 		}[want.Dtype()]
 		on, err := c.Alloc(dtype, 2, 3)
-		check(t, err)
+		expect.OK(t, err)
 		got := dense.New(dense.Of(want.Dtype()), dense.WithShape(2, 3))
 		zero := got.Clone().(*dense.Dense)
 		if err := c.Upload(on, want); err != nil {
@@ -60,7 +61,7 @@ func TestCUDA_Memory(t *testing.T) {
 			t.Errorf("%v: the copy is %v, %v, want %v", dtype, got.Data(), err, want.Data())
 		}
 		fresh, err := c.Alloc(dtype, 2, 3)
-		check(t, err)
+		expect.OK(t, err)
 		if err := c.Download(got, fresh); err != nil || !reflect.DeepEqual(got.Data(), zero.Data()) {
 			t.Errorf("%v: fresh memory is %v, %v", dtype, got.Data(), err)
 		}
@@ -76,12 +77,12 @@ func TestCUDA_Memory(t *testing.T) {
 func TestCUDA_RefusesWhatDoesNotFit(t *testing.T) {
 	c := openCUDA(t)
 	on, err := c.Alloc(tensor.Float32, 2, 3)
-	check(t, err)
+	expect.OK(t, err)
 	host, err := tensor.OfFloat32s(make([]float32, 6), 2, 3)
-	check(t, err)
+	expect.OK(t, err)
 	whole := dense.New(dense.WithShape(3, 3), dense.Of(dense.Float32))
 	column, err := whole.Slice(nil, dense.S(1))
-	check(t, err)
+	expect.OK(t, err)
 	six := dense.New(dense.WithShape(2, 3), dense.Of(dense.Float32))
 	for name, err := range map[string]error{
 		"too many elements": c.Upload(on, whole),
@@ -99,13 +100,5 @@ func TestCUDA_RefusesWhatDoesNotFit(t *testing.T) {
 	}
 	if _, err := c.Alloc(tensor.Float32, -1); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("-1 elements: error %v, want ErrShape", err)
-	}
-}
-
-// check ends a test at an error.
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

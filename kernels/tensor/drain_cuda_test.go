@@ -10,6 +10,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/emulator"
 )
@@ -20,14 +21,14 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	c := openCUDA(t)
 	drain, err := c.NewDrain()
-	check(t, err)
+	expect.OK(t, err)
 	from, err := c.Alloc(tensor.Float32, 5)
-	check(t, err)
+	expect.OK(t, err)
 	begin := func(v float32, length int) {
 		t.Helper()
 		host := dense.New(dense.WithShape(5), dense.WithBacking(slices.Repeat([]float32{v}, 5)))
 		part, err := from.Rows(0, length)
-		check(t, errors.Join(err, c.Upload(from, host), drain.Begin(part)))
+		expect.OK(t, errors.Join(err, c.Upload(from, host), drain.Begin(part)))
 	}
 	next := func(v float32, length int) {
 		t.Helper()
@@ -36,7 +37,7 @@ func TestDrain_KeepsResultsApart(t *testing.T) {
 		}
 	}
 	bytes, err := c.Alloc(tensor.Uint8, 4)
-	check(t, err)
+	expect.OK(t, err)
 	if err := drain.Begin(bytes); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a tensor of bytes: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/tools/emulator"
 )
@@ -18,9 +19,9 @@ import (
 func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uint8 {
 	t.Helper()
 	memory, err := feed.Alloc(8)
-	check(t, err)
+	expect.OK(t, err)
 	to, err := c.Alloc(tensor.Uint8, 8)
-	check(t, err)
+	expect.OK(t, err)
 	fill := func(v uint8) {
 		for i := range memory {
 			memory[i] = v
@@ -28,13 +29,13 @@ func feedStep(t *testing.T, c *tensor.CUDA, feed *tensor.Feed, waits bool) []uin
 	}
 	fill(1)
 	array := dense.New(dense.WithShape(8), dense.WithBacking(memory))
-	check(t, feed.Stage([]*dense.Dense{array}))
+	expect.OK(t, feed.Stage([]*dense.Dense{array}))
 	if waits {
-		check(t, feed.Wait())
+		expect.OK(t, feed.Wait())
 	}
 	fill(2)
 	got := dense.New(dense.Of(dense.Uint8), dense.WithShape(8))
-	check(t, errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory),
+	expect.OK(t, errors.Join(feed.Take([]*tensor.Tensor{to}), c.Download(got, to), feed.Free(memory),
 		c.Free(to)))
 	if err := feed.Free(memory); err == nil {
 		t.Error("memory is freed twice")
@@ -47,7 +48,7 @@ func TestFeed_ReadsItsOwnMemoryWithoutACopy(t *testing.T) {
 	t.Setenv(emulator.LateVariable, "all")
 	c := openCUDA(t)
 	feed, err := c.NewFeed()
-	check(t, err)
+	expect.OK(t, err)
 	if got := feedStep(t, c, feed, true); !slices.Equal(got, slices.Repeat([]uint8{1}, 8)) {
 		t.Errorf("%v arrived of memory that was changed after Wait", got)
 	}

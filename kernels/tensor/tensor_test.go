@@ -8,14 +8,9 @@ import (
 	"testing"
 
 	dense "gorgonia.org/tensor"
-)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"nmn/internal/expect"
+)
 
 func refused(t *testing.T, err error, text string) {
 	t.Helper()
@@ -57,7 +52,7 @@ func TestFormat_WritesShapes(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	v, err := OfUint8s(make([]uint8, 6), 2, 3)
-	must(t, err)
+	expect.OK(t, err)
 	if got := v.String(); got != "uint8 2×3" {
 		t.Errorf("got %q", got)
 	}
@@ -78,7 +73,7 @@ func TestOf_RefusesDataOfAnotherLength(t *testing.T) {
 func TestTensor_KeepsItsShapeWhenTheCallersSliceChanges(t *testing.T) {
 	shape := []int{2, 3}
 	v, err := OfFloat32s(make([]float32, 6), shape...)
-	must(t, err)
+	expect.OK(t, err)
 	shape[0] = 99
 	if v.Dim(0) != 2 || v.Dim(-1) != 3 || v.Rank() != 2 || v.Len() != 6 || v.Bytes() != 24 || v.DType() != Float32 {
 		t.Errorf("got %v, %d elements, %d bytes", v, v.Len(), v.Bytes())
@@ -88,9 +83,9 @@ func TestTensor_KeepsItsShapeWhenTheCallersSliceChanges(t *testing.T) {
 func TestRows_ShareMemory(t *testing.T) {
 	data := []float32{0, 1, 2, 3, 4, 5, 6, 7}
 	v, err := OfFloat32s(data, 4, 2)
-	must(t, err)
+	expect.OK(t, err)
 	rows, err := v.Rows(1, 3)
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(rows.Shape(), []int{2, 2}) || !slices.Equal(rows.Float32s(), []float32{2, 3, 4, 5}) {
 		t.Fatalf("got %v %v", rows, rows.Float32s())
 	}
@@ -99,7 +94,7 @@ func TestRows_ShareMemory(t *testing.T) {
 		t.Errorf("the view does not share memory, or reaches beyond its rows: %v, capacity %d", data, cap(rows.Float32s()))
 	}
 	empty, err := v.Rows(4, 4)
-	must(t, err)
+	expect.OK(t, err)
 	if empty.Len() != 0 || empty.Dim(0) != 0 {
 		t.Errorf("got %v", empty)
 	}
@@ -108,25 +103,25 @@ func TestRows_ShareMemory(t *testing.T) {
 		refused(t, err, "of 4×2")
 	}
 	scalar, err := OfFloat32s(data[:1])
-	must(t, err)
+	expect.OK(t, err)
 	_, err = scalar.Rows(0, 1)
 	refused(t, err, "scalar")
 }
 
 func TestRows_OfEveryElementType(t *testing.T) {
 	whole, err := OfInt32s([]int32{1, 2, 3}, 3)
-	must(t, err)
+	expect.OK(t, err)
 	bytes, err := OfUint8s([]uint8{1, 2, 3}, 3)
-	must(t, err)
+	expect.OK(t, err)
 	remote, err := OfAddress(1000, BFloat16, 3, 5)
-	must(t, err)
+	expect.OK(t, err)
 	halves, err := OfBFloat16s([]uint16{1, 2, 3}, 3)
-	must(t, err)
+	expect.OK(t, err)
 	a, errA := whole.Rows(1, 2)
 	b, errB := bytes.Rows(2, 3)
 	c, errC := remote.Rows(2, 3)
 	d, errD := halves.Rows(0, 1)
-	must(t, errors.Join(errA, errB, errC, errD))
+	expect.OK(t, errors.Join(errA, errB, errC, errD))
 	if !slices.Equal(a.Int32s(), []int32{2}) || !slices.Equal(b.Uint8s(), []uint8{3}) || c.Address() != 1000+2*5*2 ||
 		c.Bytes() != 10 || !slices.Equal(d.BFloat16s(), []uint16{1}) {
 		t.Errorf("got %v, %v, %d of %d bytes, %v", a.Int32s(), b.Uint8s(), c.Address(), c.Bytes(), d.BFloat16s())
@@ -138,9 +133,9 @@ func TestRows_OfEveryElementType(t *testing.T) {
 
 func TestReshape_ViewsAllElements(t *testing.T) {
 	v, err := OfFloat32s([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
-	must(t, err)
+	expect.OK(t, err)
 	w, err := v.Reshape(3, 1, 2)
-	must(t, err)
+	expect.OK(t, err)
 	w.Float32s()[5] = 60
 	if v.Float32s()[5] != 60 || w.Rank() != 3 || v.Rank() != 2 || SameShape(v, w) {
 		t.Errorf("got %v of %v", w, v)
@@ -152,7 +147,7 @@ func TestReshape_ViewsAllElements(t *testing.T) {
 }
 
 func TestSameShape_ComparesDimensions(t *testing.T) {
-	of := func(shape ...int) *Tensor { v, err := OfAddress(8, Float32, shape...); must(t, err); return v }
+	of := func(shape ...int) *Tensor { v, err := OfAddress(8, Float32, shape...); expect.OK(t, err); return v }
 	if !SameShape(of(2, 3), of(2, 3)) || SameShape(of(2, 3), of(3, 2)) || SameShape(of(6), of(6, 1)) {
 		t.Error("wrong")
 	}
@@ -162,7 +157,7 @@ func TestCPU_AllocIsZeroedAndTyped(t *testing.T) {
 	dev := NewCPU(1, "generic")
 	for _, d := range []DType{Float32, Int32, Uint8, BFloat16} {
 		v, err := dev.Alloc(d, 2, 3)
-		must(t, err)
+		expect.OK(t, err)
 		if held := len(v.Float32s()) + len(v.Int32s()) + len(v.Uint8s()) + len(v.BFloat16s()); v.DType() != d ||
 			v.Bytes() != 6*d.Size() || held != 6 {
 			t.Errorf("%v: got %v", d, v)
@@ -177,9 +172,9 @@ func TestCPU_AllocIsZeroedAndTyped(t *testing.T) {
 	}
 	_, err := dev.Alloc(Float32, 1, -1)
 	refused(t, err, "negative")
-	must(t, dev.Sync())
-	must(t, dev.Close())
-	must(t, dev.Close())
+	expect.OK(t, dev.Sync())
+	expect.OK(t, dev.Close())
+	expect.OK(t, dev.Close())
 	if _, err := dev.Alloc(Float32, 1); err == nil {
 		t.Error("a closed device gives memory")
 	}
@@ -197,19 +192,19 @@ func TestCPU_CopiesToAndFromTheHost(t *testing.T) {
 		dtype := map[dense.Dtype]DType{dense.Float32: Float32, dense.Int32: Int32, dense.Uint8: Uint8,
 			dense.Uint16: BFloat16}[src.Dtype()]
 		v, err := dev.Alloc(dtype, src.DataSize())
-		must(t, err)
-		must(t, dev.Upload(v, src))
+		expect.OK(t, err)
+		expect.OK(t, dev.Upload(v, src))
 		back := dense.New(dense.WithShape(src.Shape()...), dense.Of(src.Dtype()))
-		must(t, dev.Download(back, v))
+		expect.OK(t, dev.Download(back, v))
 		if !back.Eq(src) {
 			t.Errorf("got %v, want %v", back, src)
 		}
 		short, err := dev.Alloc(dtype, src.DataSize()-1)
-		must(t, err)
+		expect.OK(t, err)
 		refused(t, dev.Upload(short, src), "upload")
 		refused(t, dev.Download(src, short), "download")
 		other, err := dev.Alloc((dtype+1)%3, src.DataSize())
-		must(t, err)
+		expect.OK(t, err)
 		refused(t, dev.Upload(other, src), "upload")
 		refused(t, dev.Download(src, other), "download")
 	}
@@ -220,12 +215,12 @@ func TestCPU_RefusesHostViewsWithStrides(t *testing.T) {
 	defer dev.Close()
 	host := dense.New(dense.WithShape(2, 3), dense.WithBacking([]float32{1, 2, 3, 4, 5, 6}))
 	v, err := dev.Alloc(Float32, 2, 3)
-	must(t, err)
-	must(t, host.T())
+	expect.OK(t, err)
+	expect.OK(t, host.T())
 	refused(t, dev.Upload(v, host), "row-major")
 	refused(t, dev.Download(host, v), "row-major")
-	must(t, host.Transpose())
-	must(t, dev.Upload(v, host))
+	expect.OK(t, host.Transpose())
+	expect.OK(t, dev.Upload(v, host))
 	if !slices.Equal(v.Float32s(), []float32{1, 4, 2, 5, 3, 6}) {
 		t.Errorf("got %v", v.Float32s())
 	}
@@ -236,14 +231,14 @@ func TestArena_CountsAndFrees(t *testing.T) {
 	defer dev.Close()
 	a := NewArena(dev)
 	v, err := a.Alloc(Float32, 10)
-	must(t, err)
+	expect.OK(t, err)
 	_, err = a.Alloc(Uint8, 3)
-	must(t, err)
+	expect.OK(t, err)
 	if _, err := a.Alloc(Float32, -1); err == nil || a.Bytes() != 43 {
 		t.Errorf("%d bytes, want 43; %v", a.Bytes(), err)
 	}
-	must(t, a.Close())
-	must(t, a.Close())
+	expect.OK(t, a.Close())
+	expect.OK(t, a.Close())
 	if a.Bytes() != 0 || v.Float32s() != nil {
 		t.Errorf("%d bytes and %d elements after Close", a.Bytes(), len(v.Float32s()))
 	}

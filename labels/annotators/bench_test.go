@@ -3,6 +3,7 @@ package annotators
 import (
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -40,7 +41,7 @@ func BenchmarkEstimate_MillionRows(b *testing.B) {
 	in := million()
 	for b.Loop() {
 		r, err := Estimate(b.Context(), in, DefaultOptions())
-		must(b, err)
+		expect.OK(b, err)
 		b.ReportMetric(float64(r.Iterations), "iterations")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -53,12 +54,12 @@ func TestEstimate_CopiedLabelsCountOnce(t *testing.T) {
 		for _, alone := range []bool{false, true} {
 			o := DefaultOptions()
 			o.ByLabel = alone
-			r := value(Estimate(t.Context(), in, o))(t)
+			r := expect.Value(Estimate(t.Context(), in, o))(t)
 			each := estimateLabels
 			if o.ByLabel {
 				each = byLabel
 			}
-			twice := value(each(t.Context(), &in, o))(t)
+			twice := expect.Value(each(t.Context(), &in, o))(t)
 			if n, before := wrong(r, truth), wrong(twice, truth); 10*n > 8*before {
 				t.Errorf("seed %d, by label %v: %d labels are wrong, and %d if each copy counts", seed, alone, n, before)
 			}

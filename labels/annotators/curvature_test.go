@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels/rates"
 )
 
@@ -190,7 +191,7 @@ func modelled(t *testing.T) map[string]*Input {
 
 func exactly(t *testing.T, in *Input) *estimator {
 	t.Helper()
-	return value(estimate(t.Context(), in, exact()))(t)
+	return expect.Value(estimate(t.Context(), in, exact()))(t)
 }
 
 // At the end of the estimate no rate and no base rate can be improved, and the objective is the log
@@ -331,7 +332,7 @@ func TestEstimate_EndsAfterItsIterations(t *testing.T) {
 	for name, in := range modelled(t) {
 		o := exact()
 		o.Iterations = 3
-		e := value(estimate(t.Context(), in, o))(t)
+		e := expect.Value(estimate(t.Context(), in, o))(t)
 		pairs, classes := logPriors(e)
 		if want := logLikelihood(e) + pairs + classes; math.Abs(e.objective-want) > 1e-9*math.Abs(want) {
 			t.Errorf("%s: objective %.12g, want %.12g", name, e.objective, want)

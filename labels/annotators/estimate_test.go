@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 )
@@ -113,7 +114,7 @@ func TestEstimate_PosteriorIsCalibratedAndAboveVotes(t *testing.T) {
 	}
 	calibrated, err := eval.Evaluate(eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: scores, Labels: z},
 		eval.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	if ece := calibrated.Labels.ECE.All; ece > .015 {
 		t.Errorf("expected calibration error %.4f", ece)
 	}
@@ -176,7 +177,7 @@ func TestEstimate_ByLabel(t *testing.T) {
 		}
 		o := DefaultOptions()
 		o.ByLabel = true
-		r := value(Estimate(t.Context(), in, o))(t)
+		r := expect.Value(Estimate(t.Context(), in, o))(t)
 		finite(t, r)
 		p, e := make([]float64, 5), make([]float64, 5)
 		likely, right := 0, 0
@@ -264,7 +265,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 					in.Logits[i] = 5 * float32(2*random.Intn(2)-1)
 				}
 			}
-			e := value(estimate(t.Context(), &in, DefaultOptions()))(t)
+			e := expect.Value(estimate(t.Context(), &in, DefaultOptions()))(t)
 			for i := 1; i < len(e.trace); i++ {
 				a, b := e.trace[i-1], e.trace[i]
 				if a.phase == b.phase && !(b.objective >= a.objective-1e-9*math.Abs(a.objective)) {
@@ -280,7 +281,7 @@ func TestEstimate_ObjectiveNeverFalls(t *testing.T) {
 
 func TestEstimate_LikelihoodAndPosteriorAreThoseOfTheModel(t *testing.T) {
 	for name, in := range modelled(t) {
-		e := value(estimate(t.Context(), in, DefaultOptions()))(t)
+		e := expect.Value(estimate(t.Context(), in, DefaultOptions()))(t)
 		if got, want := e.objective-e.penalty(), logLikelihood(e); !(math.Abs(got-want) < 1e-8*math.Abs(want)) {
 			t.Errorf("%s: log likelihood %.12g, want %.12g", name, got, want)
 		}
@@ -484,21 +485,4 @@ func TestEstimate_Extremes(t *testing.T) {
 		in, _ := c.simulated()
 		estimated(t, in)
 	})
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 )
@@ -356,7 +357,7 @@ func TestTemper_WhereBagsDifferInDifficulty(t *testing.T) {
 		in, truth := c.drawn()
 		x := newExclusive(&in, DefaultOptions(), in.overlap(), make([]bool, len(in.Rows)))
 		x.vote()
-		must(t, x.climb(t.Context()))
+		expect.OK(t, x.climb(t.Context()))
 		before, rates := x.result(), slices.Clone(x.rates)
 		x.temper()
 		if changed := !slices.Equal(rates, x.rates); changed != (hard > 0) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels/rates"
 )
 
@@ -24,7 +25,7 @@ func TestEstimate_OneLabelByLabel(t *testing.T) {
 	c := crowd{bags: 2000, pairs: some(8, pair{.1, .02}, pair{.4, .15}), prior: []float64{.3}, each: 4, seed: 5}
 	in, _ := c.simulated()
 	want := estimated(t, in)
-	got := value(Estimate(t.Context(), in, byLabelOptions()))(t)
+	got := expect.Value(Estimate(t.Context(), in, byLabelOptions()))(t)
 	width := func(i rates.Interval) float64 { return i.High - i.Low }
 	for j, a := range want.Annotators {
 		b := got.Annotators[j]
@@ -69,7 +70,7 @@ func TestEstimate_ByLabelRemarks(t *testing.T) {
 	in.Rows = append(in.Rows, Row{Bag: 500, Annotator: 9, Given: []int32{0}},
 		Row{Annotator: 12, Given: []int32{0}}, Row{Bag: 1, Annotator: 12, Given: []int32{}})
 	in.Bags, in.Annotators, in.Classes = 501, 13, 4
-	r := value(Estimate(t.Context(), in, byLabelOptions()))(t)
+	r := expect.Value(Estimate(t.Context(), in, byLabelOptions()))(t)
 	finite(t, r)
 	for j, want := range map[int]Remark{7: NoBetter, 8: AlwaysSame, 9: Alone, 10: Idle, 11: Reversed, 12: MostlyPrior} {
 		if !slices.Contains(r.Annotators[j].Remarks, want) {
@@ -129,7 +130,7 @@ func TestReport_AnnotatorsFile(t *testing.T) {
 	r := &Report{&Table{AnnotatorNames: []string{"ann", "b,c"}}, &Result{Annotators: []Annotator{told,
 		{Q01: .5, Q10: .5, Q01Interval: none, Q10Interval: none, Accuracy: math.NaN(), Agreement: math.NaN()}}}}
 	path := filepath.Join(t.TempDir(), "a.csv")
-	must(t, r.WriteAnnotatorsFile(path))
+	expect.OK(t, r.WriteAnnotatorsFile(path))
 	want :=
 		"annotator,samples,shared,asked,given,q01,q01_low,q01_high,q10,q10_low,q10_high,informedness,accuracy,incorrect," +
 			"missing,agreement,remarks\n" +

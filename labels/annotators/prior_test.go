@@ -3,6 +3,8 @@ package annotators
 import (
 	"math"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // The more answers an annotator has, the less each counts, because all describe one annotator.
@@ -150,7 +152,7 @@ func TestEstimate_KeepsAGivenStrength(t *testing.T) {
 	in, _ := c.simulated()
 	o := exact()
 	o.Strength01, o.Strength10 = 300, 5
-	r := value(Estimate(t.Context(), in, o))(t)
+	r := expect.Value(Estimate(t.Context(), in, o))(t)
 	if r.Strength01 != 300 || r.Strength10 != 5 {
 		t.Errorf("strengths %g and %g", r.Strength01, r.Strength10)
 	}

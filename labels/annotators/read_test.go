@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 )
 
 const pets = "picture,annotator,labels,unknown,asked\n" +
@@ -23,7 +24,7 @@ const pets = "picture,annotator,labels,unknown,asked\n" +
 
 func parsed(t *testing.T, text string, o ReadOptions) *Table {
 	t.Helper()
-	return value(Parse("pets.csv", strings.NewReader(text), o))(t)
+	return expect.Value(Parse("pets.csv", strings.NewReader(text), o))(t)
 }
 
 func TestParse_CSVAndJSONLinesAreTheSame(t *testing.T) {
@@ -140,7 +141,7 @@ func TestFiles_ReadPacked(t *testing.T) {
 func written(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	must(t, os.WriteFile(path, []byte(content), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 
@@ -148,7 +149,7 @@ func TestFiles_ScoresGiveBagsAndClasses(t *testing.T) {
 	labels := written(t, "pets.csv", pets)
 	scores := written(t, "scores.csv", "id,cat,dog,fox\nc.jpg,.5,.5,.5\nb.jpg,.9,.2,.1\na.jpg,.25,.75,0\n")
 	got, err := Files{Labels: labels, Scores: scores}.Read(t.Context())
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(got.BagIDs, []string{"c.jpg", "b.jpg", "a.jpg"}) || !slices.Equal(got.Words, []string{"cat", "dog",
 		"fox"}) || got.Outside != 1 || got.Logits[0] != 0 || !(got.Logits[7] > 1.09 && got.Logits[7] < 1.1) {
 		t.Errorf("%+v", got)
@@ -179,7 +180,7 @@ func shortest(t *testing.T, v float64) string {
 	if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
 		t.Fatal(err)
 	}
-	b := value(json.Marshal(v))(t)
+	b := expect.Value(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -199,10 +200,10 @@ func TestReport_FilesReadBack(t *testing.T) {
 	for _, err := range []error{r.WriteConsensusFile(at("c.csv")), r.WriteConsensusFile(at("c.jsonl")),
 		r.WriteEvidenceFile(at("e.npy")), r.WriteEvidenceFile(at("e.csv")), r.WriteLabelsFile(at("l.csv")),
 		r.WriteLabelsFile(at("l.jsonl")), r.WriteAnnotatorsFile(at("a.csv"))} {
-		must(t, err)
+		expect.OK(t, err)
 	}
-	labels := value(table.ReadLabels(at("c.csv")))(t)
-	evidence := value(table.ReadScores(at("e.npy"), true))(t)
+	labels := expect.Value(table.ReadLabels(at("c.csv")))(t)
+	evidence := expect.Value(table.ReadScores(at("e.npy"), true))(t)
 	named, err := table.ReadScores(at("e.csv"), true)
 	if err != nil || !slices.Equal(named.Values, evidence.Values) || named.IDs[59] != r.BagIDs[59] {
 		t.Errorf("evidence as CSV: %v", err)
@@ -304,12 +305,12 @@ func TestReport_ConsensusLeavesOutWhatNobodyAnswered(t *testing.T) {
 			`{"path":"a","labels":["cat"]} {"path":"b","labels":["dog"]} {"path":"d","labels":["cat"]}`},
 	} {
 		table, err := Parse("crowd.csv", strings.NewReader(c.labels), ReadOptions{Bags: []string{"a", "b", "c", "d", "e"}})
-		must(t, err)
+		expect.OK(t, err)
 		r, dir := &Report{table, estimated(t, table.Input)}, t.TempDir()
 		for path, want := range map[string]string{"c.csv": c.csv,
 			"c.jsonl": strings.ReplaceAll(c.jsonl, "} {", "}\n{") + "\n"} {
 			path = filepath.Join(dir, path)
-			must(t, r.WriteConsensusFile(path))
+			expect.OK(t, r.WriteConsensusFile(path))
 			if got, err := os.ReadFile(path); err != nil || string(got) != want {
 				t.Errorf("%s: %v, consensus\n%swant\n%s", name, err, got, want)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // asked3 are three annotators of two bags and three classes: the first was asked about all, the second too but leaves a
@@ -176,7 +178,7 @@ func TestResult_RemarksOnTheSameLabelsFromSomeBagsOn(t *testing.T) {
 		for _, byLabel := range []bool{false, true} {
 			o := DefaultOptions()
 			o.ByLabel = byLabel
-			r := value(Estimate(t.Context(), in, o))(t)
+			r := expect.Value(Estimate(t.Context(), in, o))(t)
 			if told := slices.Contains(r.Annotators[6].Remarks, AlwaysSame); told != c.told {
 				t.Errorf("%+v, by label %t: %q, %.2f incorrect and %.2f missing", c, byLabel, r.Annotators[6].Remarks,
 					r.Annotators[6].Incorrect, r.Annotators[6].Missing)

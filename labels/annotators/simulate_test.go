@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -62,7 +63,7 @@ func (c crowd) simulated() (Input, []bool) {
 
 func estimated(t testing.TB, in Input) *Result {
 	t.Helper()
-	r := value(Estimate(t.Context(), in, DefaultOptions()))(t)
+	r := expect.Value(Estimate(t.Context(), in, DefaultOptions()))(t)
 	finite(t, r)
 	return r
 }

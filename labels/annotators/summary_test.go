@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels/rates"
 )
 
@@ -79,7 +80,7 @@ func TestAuditFiles_ReadsAndEstimates(t *testing.T) {
 	}
 	r, err := AuditFiles(t.Context(), Files{Labels: path, Vocabulary: written(t, "words.txt", words.String())},
 		DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	want := estimated(t, in)
 	for j, name := range r.AnnotatorNames {
 		got, a := r.Result.Annotators[j], want.Annotators[name[0]-'A']

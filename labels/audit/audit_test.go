@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/audit/rows"
@@ -47,10 +48,10 @@ func fixture(t *testing.T) (*auditFixture, Input) {
 	if folder == "" {
 		folder = filepath.Join("testdata", "oracle")
 	}
-	b := value(os.ReadFile(filepath.Join(folder, "label_audit.json")))(t)
+	b := expect.Value(os.ReadFile(filepath.Join(folder, "label_audit.json")))(t)
 	var f auditFixture
-	must(t, json.Unmarshal(b, &f))
-	logits := value(rates.Logits(f.Inputs.PredProbs.Data))(t)
+	expect.OK(t, json.Unmarshal(b, &f))
+	logits := expect.Value(rates.Logits(f.Inputs.PredProbs.Data))(t)
 	in := Input{
 		Bags: f.Inputs.PredProbs.Shape[0], Classes: f.Inputs.PredProbs.Shape[1], Logits: logits,
 		Rates: &labels.Rates{Q01: f.Inputs.Q01.Data, Q10: f.Inputs.Q10.Data},
@@ -71,7 +72,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 func TestRun_RanksLabelsAsTheFixture(t *testing.T) {
 	f, in := fixture(t)
-	r := value(Run(in, 0))(t)
+	r := expect.Value(Run(in, 0))(t)
 	if len(r.Suspects) != len(in.Labels) {
 		t.Fatalf("%d of %d labels are ranked", len(r.Suspects), len(in.Labels))
 	}
@@ -169,7 +170,7 @@ func noisy(bags, classes int) Input {
 // expected, and expected numbers per class are near the true ones.
 func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 	in := noisy(4000, 5)
-	r := value(Run(in, .01))(t)
+	r := expect.Value(Run(in, .01))(t)
 	last := len(r.Suspects)
 	for _, precision := range []float64{.8, .9, .95, .99} {
 		k := AtPrecision(r.Suspects, precision)
@@ -221,7 +222,7 @@ func TestAtPrecision_KeepsWhatItPromises(t *testing.T) {
 func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 	in := noisy(300, 3)
 	in.Rates.Q01[1], in.Rates.Q10[1] = math.NaN(), math.NaN()
-	r := value(Run(in, .2))(t)
+	r := expect.Value(Run(in, .2))(t)
 	for _, s := range r.Suspects {
 		if s.Class == 1 {
 			t.Fatalf("a label of a class of unknown rates is suspected: %+v", s)
@@ -246,7 +247,7 @@ func TestRun_LeavesOutClassesOfUnknownRates(t *testing.T) {
 func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
 	in := Input{Bags: 3, Classes: 1, Logits: []float32{-60, -9000, -80}, Labels: []uint8{1, 1, 1},
 		Rates: &labels.Rates{Q01: []float64{.1}, Q10: []float64{.1}}}
-	r := value(Run(in, .5))(t)
+	r := expect.Value(Run(in, .5))(t)
 	if len(r.Suspects) != 3 || r.Suspects[0].Bag != 1 || r.Suspects[1].Bag != 2 || r.Suspects[2].Bag != 0 {
 		t.Errorf("suspects %+v", r.Suspects)
 	}
@@ -255,7 +256,7 @@ func TestRun_KeepsTheOrderOfNearCertainty(t *testing.T) {
 func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	in := noisy(3000, 4)
 	j, err := Judge(in, []int{10, 100, 1 << 20})
-	must(t, err)
+	expect.OK(t, err)
 	if !(j.Posterior.AP > j.Difference.AP+.02) {
 		t.Errorf("AP of the posterior %.3f, of |z-p| %.3f", j.Posterior.AP, j.Difference.AP)
 	}
@@ -266,7 +267,7 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 	// Among labels of one kind and one rate both orders are the same.
 	one := noisy(3000, 1)
 	j, err = Judge(one, nil)
-	must(t, err)
+	expect.OK(t, err)
 	near(t, "AP of incorrect labels", float64(j.Posterior.IncorrectAP), float64(j.Difference.IncorrectAP))
 	near(t, "AP of missing labels", float64(j.Posterior.MissingAP), float64(j.Difference.MissingAP))
 	n := j.Confident.Labels
@@ -287,7 +288,7 @@ func TestJudge_PrefersThePosteriorWhereRatesDiffer(t *testing.T) {
 func TestRank_ByHand(t *testing.T) {
 	scores := []float32{.9, .5, .8, .3}
 	z, truth := []uint8{1, 1, 0, 0}, []uint8{0, 1, 0, 1}
-	r := value(Rank(scores, z, truth, []int{1, 2}))(t)
+	r := expect.Value(Rank(scores, z, truth, []int{1, 2}))(t)
 	near(t, "AP of incorrect labels", float64(r.IncorrectAP), 1)
 	near(t, "AP of missing labels", float64(r.MissingAP), .5)
 	near(t, "AP", float64(r.AP), .75)
@@ -300,25 +301,8 @@ func TestJudge_ClassesOfUnknownRatesComeLast(t *testing.T) {
 	in := small()
 	in.Truth = []uint8{1, 0, 0, 1, 0, 1} // "dog" is wrong of the first and the last bag
 	in.Rates.Q01[0], in.Rates.Q10[0] = math.NaN(), math.NaN()
-	j := value(Judge(in, []int{2, 3}))(t)
+	j := expect.Value(Judge(in, []int{2, 3}))(t)
 	near(t, "AP", float64(j.Posterior.AP), 1)
 	near(t, "precision of the first two", float64(j.Posterior.PrecisionAt[2]), 1)
 	near(t, "precision of the first three", float64(j.Posterior.PrecisionAt[3]), 2./3)
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
 }

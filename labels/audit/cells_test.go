@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/rates"
@@ -90,8 +91,8 @@ func TestRun_CalibratesByClass(t *testing.T) {
 	for i, o := range plain.Logits {
 		plain.Logits[i] = float32(calibrated.A[i%3]*float64(o) + calibrated.B[i%3])
 	}
-	a := value(Run(plain, 0))(t)
-	b := value(Run(calibrated, 0))(t)
+	a := expect.Value(Run(plain, 0))(t)
+	b := expect.Value(Run(calibrated, 0))(t)
 	for i := range a.Suspects {
 		if x, y := a.Suspects[i], b.Suspects[i]; x.Bag != y.Bag || x.Class != y.Class ||
 			math.Abs(x.Margin-y.Margin) > 1e-6 {

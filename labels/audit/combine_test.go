@@ -8,6 +8,7 @@ import (
 
 	"nmn/eval"
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/rates"
 )
@@ -67,7 +68,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		in := confused(seed+1, 600, 5)
 		alone := in
 		audited(t, &alone, rates.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits, Labels: in.Labels})
-		r := value(Run(alone, .01))(t)
+		r := expect.Value(Run(alone, .01))(t)
 		said, wrong := first40(&in, r.Suspects)
 		if said-wrong < .2 {
 			t.Errorf("each score alone: %.2f are said to be wrong, %.2f are: the test tests nothing", said, wrong)
@@ -75,7 +76,7 @@ func TestScores_ErrorsOfTheNetAreNotNoise(t *testing.T) {
 		report, err := Scores(t.Context(), &eval.Input{Bags: in.Bags, Classes: in.Classes, Scores: in.Logits,
 			Labels: in.Labels,
 			Truth:  in.Truth}, Options{Estimation: rates.DefaultOptions(), MinError: .01})
-		must(t, err)
+		expect.OK(t, err)
 		if said, wrong = first40(&in, report.Suspects); math.Abs(said-wrong) > .15 {
 			t.Errorf("%.2f are said to be wrong, %.2f are", said, wrong)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels"
 )
 
@@ -25,7 +26,7 @@ func small() Input {
 
 func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	in := small()
-	r := value(Run(in, .5))(t)
+	r := expect.Value(Run(in, .5))(t)
 	if len(r.Suspects) != 2 || r.Suspects[0] != (Suspect{0, 1, 1, r.Suspects[0].Margin, r.Suspects[0].P}) ||
 		r.Suspects[1].Kind() != Missing {
 		t.Fatalf("suspects %+v", r.Suspects)
@@ -33,9 +34,9 @@ func TestCorrected_DecisionsComeBeforeTheRule(t *testing.T) {
 	d, err := in.decisions().Read(
 		strings.NewReader("id,class,given,decision\na,dog,1,reject\n\"b, the \"\"second\"\"\",cat,0,accept\n"),
 		"d.csv")
-	must(t, err)
+	expect.OK(t, err)
 	corrected, changes, err := Corrected(in, d, r.Suspects, "rule")
-	must(t, err)
+	expect.OK(t, err)
 	if want := []uint8{1, 1, 1, 1, 0, 1}; !slices.Equal(corrected, want) {
 		t.Errorf("labels %v, want %v", corrected, want)
 	}
@@ -58,7 +59,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 	changes := []Change{{Suspect{Bag: 0, Class: 1, Given: 1, Margin: 3}, "precision 0.9"},
 		{Suspect{Bag: 1, Class: 0}, "accepted"}}
 	err := c.Save(changeColumns, changeRecords(&in, changes, "v1"), func() error { return nil })
-	must(t, err)
+	expect.OK(t, err)
 	b, err := os.ReadFile(c.Changes())
 	want := "id,class,original,corrected,p_wrong,rho,rule,version\n" +
 		"a,dog,1,0,0.952574,0.0474259,precision 0.9,v1\n" +
@@ -67,7 +68,7 @@ func TestWriteChanges_TellsWhereALabelCameFrom(t *testing.T) {
 		t.Errorf("%s, %v, want %s", b, err, want)
 	}
 	list := filepath.Join(t.TempDir(), "suspects.csv")
-	must(t, WriteSuspectsFile(list, small(), []Suspect{{Bag: 0, Class: 1, Given: 1, Margin: 3, P: .25}}))
+	expect.OK(t, WriteSuspectsFile(list, small(), []Suspect{{Bag: 0, Class: 1, Given: 1, Margin: 3, P: .25}}))
 	b, err = os.ReadFile(list)
 	if err != nil || string(b) != "id,class,kind,given,p_wrong,p,q01,q10,rank,rates\na,dog,incorrect,1,0.952574,0.25,0.2,0.1,1,own\n" {
 		t.Errorf("suspects %q, %v", b, err)

@@ -12,16 +12,18 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	_ "nmn/format/parquet"
+
+	"nmn/internal/expect"
 )
 
 // The types of the columns are what other programs rely on.
 func TestWriteSuspectsFile_TypesOfParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.parquet")
-	must(t, WriteSuspectsFile(path, small(), nil))
-	f := value(os.Open(path))(t)
+	expect.OK(t, WriteSuspectsFile(path, small(), nil))
+	f := expect.Value(os.Open(path))(t)
 	defer f.Close()
-	info := value(f.Stat())(t)
-	p := value(parquet.OpenFile(f, info.Size()))(t)
+	info := expect.Value(f.Stat())(t)
+	p := expect.Value(parquet.OpenFile(f, info.Size()))(t)
 	if p.NumRows() != 0 {
 		t.Errorf("%d rows of no suspects", p.NumRows())
 	}
@@ -49,8 +51,8 @@ func TestWriteSuspectsFile_AsAnArray(t *testing.T) {
 	in.Pooled = make([]bool, in.Classes)
 	in.Pooled[r.Suspects[1].Class] = true
 	path := filepath.Join(t.TempDir(), "suspects.npy")
-	must(t, WriteSuspectsFile(path, in, r.Suspects))
-	data := value(os.ReadFile(path))(t)
+	expect.OK(t, WriteSuspectsFile(path, in, r.Suspects))
+	data := expect.Value(os.ReadFile(path))(t)
 	data = data[bytes.IndexByte(data, '\n')+1:]
 	const width = 26
 	if len(data) != width*len(r.Suspects) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/labels/rates"
 )
 
@@ -93,7 +94,7 @@ func decisionFile(t *testing.T, in *Input, suspects []Suspect, accepted int) str
 		text += strings.Join([]string{f.ID, f.Word, string('0' + rune(f.Given)), string(verdict)}, ",") + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "decisions.csv")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -113,7 +114,7 @@ func TestScores_DecisionsRecalibrateTheRest(t *testing.T) {
 		t.Errorf("no decisions: %v, %+v", err, same.Decided)
 	}
 	o.Decisions = decisionFile(t, &without.Input, without.Suspects[:83], 4)
-	with := value(Scores(t.Context(), in, o))(t)
+	with := expect.Value(Scores(t.Context(), in, o))(t)
 	if d := with.Decided; d.Labels != 83 || d.Suspects != 83 || d.Wrong != 21 || !(d.Expected > 75) ||
 		!strings.Contains(d.Note,
 			"Of 83 labels with decisions, 9") || !strings.Contains(d.Note, "25.3 % are, so") {

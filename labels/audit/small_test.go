@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/internal/setting"
 	"nmn/labels"
@@ -39,7 +40,7 @@ func photographs(seed uint64, bags, classes int) (Input, rates.Input) {
 // audited estimates the rates of a set and audits it.
 func audited(t *testing.T, in *Input, scores rates.Input) *rates.Result {
 	t.Helper()
-	found := value(rates.Estimate(t.Context(), scores, rates.DefaultOptions()))(t)
+	found := expect.Value(rates.Estimate(t.Context(), scores, rates.DefaultOptions()))(t)
 	in.FromEstimate(found)
 	return found
 }
@@ -55,13 +56,13 @@ func TestFromEstimate_KeepsSmallClassesByPooledRates(t *testing.T) {
 				small++
 			}
 		}
-		with := value(Judge(in, nil))(t)
+		with := expect.Value(Judge(in, nil))(t)
 		for c := range in.Classes {
 			if in.IsPooled(c) {
 				in.Rates.Q01[c], in.Rates.Q10[c] = math.NaN(), math.NaN()
 			}
 		}
-		without := value(Judge(in, nil))(t)
+		without := expect.Value(Judge(in, nil))(t)
 		if small < 3 || with.Difference.AP < .99 || with.Posterior.AP < .97 || without.Posterior.AP > .85 {
 			t.Errorf("%d small classes: AP %.3f with them, %.3f without, %.3f by |z - p|", small, with.Posterior.AP,
 				without.Posterior.AP, with.Difference.AP)
@@ -74,7 +75,7 @@ func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
 	in, scores := photographs(2, 108, 20)
 	found := audited(t, &in, scores)
 	ofLarge := func(in Input) (all []Suspect) {
-		r := value(Run(in, .01))(t)
+		r := expect.Value(Run(in, .01))(t)
 		for _, s := range r.Suspects {
 			if found.Classes[s.Class].Usable() {
 				all = append(all, s)
@@ -94,7 +95,7 @@ func TestFromEstimate_LargeClassesRankAsWithoutSmallOnes(t *testing.T) {
 func TestFromEstimate_MarksPooledRates(t *testing.T) {
 	in, scores := photographs(1, 108, 20)
 	audited(t, &in, scores)
-	result := value(Run(in, .5))(t)
+	result := expect.Value(Run(in, .5))(t)
 	r := &Report{Input: in, Result: result}
 	own, pooled := 0, 0
 	for at, s := range r.Suspects {

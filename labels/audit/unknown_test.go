@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 )
@@ -45,8 +46,8 @@ func withGaps(t *testing.T, gaps bool) Input {
 // Bags whose labels are unknown change nothing, and no unknown label is a suspect.
 func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 	whole, part := withGaps(t, true), withGaps(t, false)
-	got := value(Run(whole, .5))(t)
-	want := value(Run(part, .5))(t)
+	got := expect.Value(Run(whole, .5))(t)
+	want := expect.Value(Run(part, .5))(t)
 	if n := len(want.Suspects); n < 20 || len(got.Suspects) != n || !reflect.DeepEqual(got.Classes, want.Classes) {
 		t.Fatalf("%d suspects, want %d; classes %+v, want %+v", len(got.Suspects), n, got.Classes, want.Classes)
 	}
@@ -60,7 +61,7 @@ func TestRun_LeavesUnknownLabelsOut(t *testing.T) {
 			t.Errorf("row %d is %+v", i, row)
 		}
 	}
-	judged := value(Judge(whole, []int{10, 100, 1e6}))(t)
+	judged := expect.Value(Judge(whole, []int{10, 100, 1e6}))(t)
 	wanted, err := Judge(part, []int{10, 100, 1e6})
 	if err != nil || judged.Wrong < 20 {
 		t.Fatal(err, judged)
@@ -88,9 +89,9 @@ func TestWriteLabels_KeepsUnknownOnes(t *testing.T) {
 		t.Fatal(err, found)
 	}
 	fixed, _, err := Corrected(in, nil, found.Suspects, "all")
-	must(t, err)
+	expect.OK(t, err)
 	path := filepath.Join(t.TempDir(), "z.csv")
-	must(t, WriteLabels(path, in, fixed))
+	expect.OK(t, WriteLabels(path, in, fixed))
 	m, err := table.ReadKnownLabels(path)
 	if err != nil || !slices.Equal(m.Values, []float32{1, 0, 1, 0, table.Unknown, 0}) || !slices.Equal(m.IDs, in.IDs) ||
 		!slices.Equal(m.Words, in.Words) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/loader"
 )
@@ -25,7 +26,7 @@ func TestFingerprint_IsThatOfEarlierVersions(t *testing.T) {
 // Sets that read alike when their names are put together are different sets.
 func TestFingerprint_TellsNamesApart(t *testing.T) {
 	set := func(ids ...string) *loader.Set {
-		return value(loader.NewCaptionSet("s", ids, [][]string{{"dog"}, {"cat"}}, 1, vocabularyOf(t, "dog", "cat")))(t)
+		return expect.Value(loader.NewCaptionSet("s", ids, [][]string{{"dog"}, {"cat"}}, 1, vocabularyOf(t, "dog", "cat")))(t)
 	}
 	for _, kind := range []Kind{Uniform, Flips} {
 		if fingerprint(set("ab", "c"), kind) == fingerprint(set("a", "bc"), kind) {
@@ -102,7 +103,7 @@ func TestStatistics_ReadAsASentence(t *testing.T) {
 	s := Statistics{Set: "coco", Reference: "truth", Bags: 7, Classes: make([]ClassStatistics, 3),
 		Mean: ClassStatistics{Q01: .25, Q10: .125, Wrong: .5}}
 	var b strings.Builder
-	must(t, s.WriteText(&b, "pictures"))
+	expect.OK(t, s.WriteText(&b, "pictures"))
 	for _, want := range []string{"coco, 7 pictures, 3 classes, against the truth:\n", "q01 = p(z=0|y=1)   25.0 %",
 		"q10 = p(z=1|y=0)   12.5 %", "50.0 % are incorrect"} {
 		if !strings.Contains(b.String(), want) {

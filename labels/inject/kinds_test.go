@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 )
 
@@ -27,7 +28,7 @@ func topicSet(t testing.TB, n int) *loader.Set {
 		}
 	}
 	captions[3], captions[4] = nil, captions[4][:2]
-	return value(loader.NewCaptionSet("topics", ids, captions, 5, vocabularyOf(t, words...)))(t)
+	return expect.Value(loader.NewCaptionSet("topics", ids, captions, 5, vocabularyOf(t, words...)))(t)
 }
 
 func topicOf(bag int) int { return bag * 7 % 12 }
@@ -146,7 +147,7 @@ func TestSimilarity_WeighsRareWords(t *testing.T) {
 	captions := [][]string{{"photo dog", "red"}, {"photo dog"}, {"photo red"}, {"photo cat red"}, {"photo"}, {"photo red"}}
 	s, err := loader.NewCaptionSet("s", []string{"1", "2", "3", "4", "5", "6"}, captions, 5,
 		vocabularyOf(t, "photo", "dog", "cat", "red"))
-	must(t, err)
+	expect.OK(t, err)
 	m := newSimilarity(s)
 	dog, red := math.Log(6./2), math.Log(6./4)
 	if got, want := m.of(0, 1), dog/math.Hypot(dog, red); math.Abs(got-want) > 1e-12 {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/text"
@@ -26,7 +27,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 	for i, w := range words {
 		list[i] = text.Word{Text: w, POS: text.NN}
 	}
-	return value(text.NewVocabulary(list))(t)
+	return expect.Value(text.NewVocabulary(list))(t)
 }
 
 // captionSet makes a set of n bags whose captions name words in a fixed pattern.
@@ -40,7 +41,7 @@ func captionSet(t testing.TB, n, perBag int) *loader.Set {
 			captions[i] = append(captions[i], words[(i*7+c*3)%6]+" and "+words[(i+c)%6]+" #")
 		}
 	}
-	return value(loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...)))(t)
+	return expect.Value(loader.NewCaptionSet("pattern", ids, captions, perBag, vocabularyOf(t, words...)))(t)
 }
 
 func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
@@ -50,17 +51,17 @@ func mustReplace(t testing.TB, s *loader.Set, n int, seed uint64) *Injection {
 
 func mustDraw(t testing.TB, s *loader.Set, kind Kind, share float64, seed uint64) *Injection {
 	t.Helper()
-	return value(ReplaceCaptions(s, kind, share, seed))(t)
+	return expect.Value(ReplaceCaptions(s, kind, share, seed))(t)
 }
 
 func mustFlip(t testing.TB, s *loader.Set, rates labels.Rates, seed uint64) *Injection {
 	t.Helper()
-	return value(FlipLabels(s, rates, seed))(t)
+	return expect.Value(FlipLabels(s, rates, seed))(t)
 }
 
 func mustApply(t testing.TB, noise *Injection, s *loader.Set) *loader.Set {
 	t.Helper()
-	return value(noise.Apply(s))(t)
+	return expect.Value(noise.Apply(s))(t)
 }
 
 func TestReplaceCaptions_ReplacesNSlotsByOriginalCaptionsOfOthers(t *testing.T) {
@@ -125,7 +126,8 @@ func TestReplaceCaptions_DrawsSlotsAndDonorsEvenly(t *testing.T) {
 
 func TestReplaceCaptions_UnevenBags(t *testing.T) {
 	captions := [][]string{{"dog"}, {}, {"cat", "red", "dog"}}
-	s := value(loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5, vocabularyOf(t, "dog", "cat", "red")))(t)
+	s := expect.Value(loader.NewCaptionSet("s", []string{"1", "2", "3"}, captions, 5,
+		vocabularyOf(t, "dog", "cat", "red")))(t)
 	noise := mustReplace(t, s, 2, 1)
 	if len(noise.Changes) != 2 || len(noise.Changes[0].Captions) != 1 || len(noise.Changes[1].Captions) != 2 {
 		t.Errorf("changes %+v", noise.Changes)
@@ -183,7 +185,7 @@ func TestFlipLabels_RatesAreMet(t *testing.T) {
 	s := captionSet(t, 6000, 2)
 	missing, incorrect := []float64{.1, .2, .3, .4, .5, 0}, []float64{0, .5, .05, 1, .2, .3}
 	noisy := mustApply(t, mustFlip(t, s, labels.Rates{Q01: missing, Q10: incorrect}, 4), s)
-	stats := value(Measure(t.Context(), s, noisy))(t)
+	stats := expect.Value(Measure(t.Context(), s, noisy))(t)
 	for k, c := range stats.Classes {
 		if math.Abs(float64(c.Q01)-missing[k]) > .035 || math.Abs(float64(c.Q10)-incorrect[k]) > .035 {
 			t.Errorf("class %d: q01 %.3f and q10 %.3f, want %g and %g", k, c.Q01, c.Q10, missing[k], incorrect[k])
@@ -301,7 +303,7 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 	noisy := &loader.Set{Name: "noisy", Vocabulary: v, IDs: clean.IDs,
 		Labels: loader.Matrix([]uint8{1, 1, 0 /**/, 0, 1, 0 /**/, 1, 1, 0 /**/, 0, 0, 0}, 3)}
 	s, err := Measure(t.Context(), clean, noisy)
-	must(t, err)
+	expect.OK(t, err)
 	dog, cat, none := s.Classes[0], s.Classes[1], s.Classes[2]
 	if dog.Bags != [2][2]int{{1, 1}, {1, 1}} || cat.Bags != [2][2]int{{0, 1}, {1, 2}} ||
 		none.Bags != [2][2]int{{4, 0}, {0, 0}} {
@@ -330,11 +332,11 @@ func TestStatistics_CountsAndRates(t *testing.T) {
 
 func TestStatistics_WriteAndReadAsRates(t *testing.T) {
 	s := captionSet(t, 50, 5)
-	stats := value(Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s)))(t)
+	stats := expect.Value(Measure(t.Context(), s, mustApply(t, mustReplace(t, s, 2, 1), s)))(t)
 	dir := t.TempDir()
 	table, object := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.json")
-	must(t, errors.Join(stats.WriteFile(table), stats.WriteFile(object)))
-	rates := value(ReadFlipRates(table, s.Vocabulary))(t)
+	expect.OK(t, errors.Join(stats.WriteFile(table), stats.WriteFile(object)))
+	rates := expect.Value(ReadFlipRates(table, s.Vocabulary))(t)
 	for k, c := range stats.Classes {
 		if want := float64(c.Q01); !math.IsNaN(want) && math.Abs(rates.Q01[k]-want) > 1e-6 {
 			t.Errorf("class %d: %g, want %g", k, rates.Q01[k], want)
@@ -377,8 +379,8 @@ func TestNoise_FileReadsBack(t *testing.T) {
 		mustFlip(t, s, labels.Rates{}, 1)} {
 		for _, name := range []string{"n.jsonl", "n.jsonl.gz"} {
 			path := filepath.Join(t.TempDir(), name)
-			must(t, noise.WriteFile(path))
-			got := value(Read(t.Context(), path, s))(t)
+			expect.OK(t, noise.WriteFile(path))
+			got := expect.Value(Read(t.Context(), path, s))(t)
 			if len(noise.Changes) == 0 {
 				noise.Changes, got.Changes = nil, nil
 			}
@@ -392,7 +394,7 @@ func TestNoise_FileReadsBack(t *testing.T) {
 func noiseText(t testing.TB, noise *Injection) string {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, noise.write(&b))
+	expect.OK(t, noise.write(&b))
 	return b.String()
 }
 
@@ -455,7 +457,7 @@ func TestApply_RefusesASetWithoutCaptions(t *testing.T) {
 func TestParse_RefusesAnotherSet(t *testing.T) {
 	s := captionSet(t, 10, 5)
 	captions, flips := noiseText(t, mustReplace(t, s, 1, 1)), noiseText(t, mustFlip(t, s, uniformRates(.5, .5), 1))
-	backwards := value(loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}))(t)
+	backwards := expect.Value(loader.Subset(s, "backwards", []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}))(t)
 	for _, in := range []string{captions, flips} {
 		for _, other := range []*loader.Set{captionSet(t, 11, 5), backwards} {
 			if _, err := parse("n", strings.NewReader(in), other); !errors.Is(err, ErrOtherSet) ||
@@ -476,8 +478,8 @@ func TestParse_RefusesAnotherSet(t *testing.T) {
 	}
 	larger, err := loader.NewCaptionSet("larger", ids, texts, 5,
 		vocabularyOf(t, "a", "dog", "c", "d", "e", "f", "g", "zebra"))
-	must(t, err)
-	noise := value(parse("n", strings.NewReader(captions), larger))(t)
+	expect.OK(t, err)
+	noise := expect.Value(parse("n", strings.NewReader(captions), larger))(t)
 	if z := mustApply(t, noise, larger).Labels; z.Shape()[1] != 8 || len(z.Uint8s()) != 80 {
 		t.Errorf("noise under a vocabulary of 8 words gives labels %v", z.Shape())
 	}
@@ -490,10 +492,10 @@ func TestRead_TruncatedGzip(t *testing.T) {
 	s := captionSet(t, 200, 5)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	must(t, mustReplace(t, s, 2, 1).write(z))
+	expect.OK(t, mustReplace(t, s, 2, 1).write(z))
 	z.Close()
 	path := filepath.Join(t.TempDir(), "n.jsonl.gz")
-	must(t, os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644))
+	expect.OK(t, os.WriteFile(path, b.Bytes()[:b.Len()/2], 0o644))
 	_, err := Read(t.Context(), path, s)
 	if !errors.Is(err, loader.ErrAnnotations) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
@@ -534,14 +536,14 @@ func FuzzParseFlipRates(f *testing.F) {
 		} else if errors.Is(err, loader.ErrAnnotations) {
 			err = nil
 		}
-		must(t, err)
+		expect.OK(t, err)
 	})
 }
 
 func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	const classes = 4000
 	r := RandomRates(classes, .3, .1, .5, 7)
-	must(t, checkFlipRates(r, classes))
+	expect.OK(t, checkFlipRates(r, classes))
 	for name, side := range map[string]struct {
 		rates []float64
 		mean  float64
@@ -567,22 +569,5 @@ func TestRandomRates_AroundTheirMeans(t *testing.T) {
 	}
 	if r := RandomRates(3, .2, .1, 0, 1); !slices.Equal(r.Q01, []float64{.2, .2, .2}) {
 		t.Errorf("without spread: %+v", r)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 )
 
@@ -16,13 +17,13 @@ func TestPlan_DrawsAsItSays(t *testing.T) {
 	s := captionSet(t, 300, 5)
 	rates := filepath.Join(t.TempDir(), "rates.csv")
 	content := "class,q10,q01\ndog,.9,.1\ncat,.9,.1\nred,.9,.1\nrun,.9,.1\npark,.9,.1\nball,.9,.1\n"
-	must(t, os.WriteFile(rates, []byte(content), 0o644))
+	expect.OK(t, os.WriteFile(rates, []byte(content), 0o644))
 	for name, plan := range map[string]Plan{
 		"rates": {Kind: Flips, Missing: .1, Incorrect: .9, Seed: 3},
 		"file":  {Kind: Flips, Missing: .9, Incorrect: .1, RatesFile: rates, Seed: 3}, // the file goes before them
 	} {
-		noise := value(plan.Draw(s))(t)
-		stats := value(Measure(t.Context(), s, mustApply(t, noise, s)))(t)
+		noise := expect.Value(plan.Draw(s))(t)
+		stats := expect.Value(Measure(t.Context(), s, mustApply(t, noise, s)))(t)
 		if math.Abs(float64(stats.All.Q01)-.1) > .05 || math.Abs(float64(stats.All.Q10)-.9) > .05 {
 			t.Errorf("%s: %.3f of the labels are missing and %.3f incorrect, want .1 and .9", name, stats.All.Q01, stats.All.Q10)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels/inject"
 	"nmn/loader"
@@ -14,15 +15,15 @@ import (
 
 func oneLabelScenes(t *testing.T) *loader.Set {
 	t.Helper()
-	return value(scenes.Make(scenes.Config{Seed: 3, Split: "train", N: 4000, MainObject: true}))(t)
+	return expect.Value(scenes.Make(scenes.Config{Seed: 3, Split: "train", N: 4000, MainObject: true}))(t)
 }
 
 func TestRelabel_ReplacesAShareByOneOtherClass(t *testing.T) {
 	set := oneLabelScenes(t)
 	k := set.Vocabulary.Len()
 	for _, kind := range []inject.Kind{inject.Symmetric, inject.Asymmetric} {
-		noise := value(inject.Relabel(t.Context(), set, kind, .4, 5))(t)
-		noisy := value(noise.Apply(set))(t)
+		noise := expect.Value(inject.Relabel(t.Context(), set, kind, .4, 5))(t)
+		noisy := expect.Value(noise.Apply(set))(t)
 		wrong, steps := 0, make([]int, k)
 		for bag := range set.Len() {
 			was, is := -1, -1
@@ -62,8 +63,8 @@ func TestRelabel_ReplacesAShareByOneOtherClass(t *testing.T) {
 // With a larger share the changes of a smaller one remain.
 func TestRelabel_SmallerSharesAreParts(t *testing.T) {
 	set := oneLabelScenes(t)
-	few := value(inject.Relabel(t.Context(), set, inject.Symmetric, .1, 5))(t)
-	many := value(inject.Relabel(t.Context(), set, inject.Symmetric, .3, 5))(t)
+	few := expect.Value(inject.Relabel(t.Context(), set, inject.Symmetric, .1, 5))(t)
+	many := expect.Value(inject.Relabel(t.Context(), set, inject.Symmetric, .3, 5))(t)
 	at := map[int][]int{}
 	for _, c := range many.Changes {
 		at[c.Bag] = c.Flips
@@ -91,7 +92,7 @@ func TestRelabel_Refuses(t *testing.T) {
 func TestRelabel_InstanceFollowsWhatIsDrawn(t *testing.T) {
 	set := oneLabelScenes(t)
 	for _, share := range []float64{.35, .7} {
-		noise := value(inject.Relabel(t.Context(), set, inject.Instance, share, 5))(t)
+		noise := expect.Value(inject.Relabel(t.Context(), set, inject.Instance, share, 5))(t)
 		near := set.Source.(interface{ Near(bag int, near []float64) })
 		k := set.Vocabulary.Len()
 		changed := map[int][]int{}
@@ -148,7 +149,7 @@ func TestRelabel_InstanceFollowsFeatures(t *testing.T) {
 		labels[bag*k+bag%3] = 1
 	}
 	set.Source, set.Vectors, set.Labels = nil, features, loader.Matrix(labels, k)
-	noise := value(inject.Relabel(t.Context(), set, inject.Instance, .3, 5))(t)
+	noise := expect.Value(inject.Relabel(t.Context(), set, inject.Instance, .3, 5))(t)
 	wrong, distance := 0., 0.
 	for _, c := range noise.Changes {
 		from, x := c.Bag%3, features[c.Bag]
@@ -179,10 +180,10 @@ func TestRelabel_InstanceNeedsNearness(t *testing.T) {
 // Measured for the data set: at 40 % noise the class means of p(z=0|y=1) and p(z=1|y=0) are .337
 // and .162.
 func TestReplaceCaptions_ScenesRates(t *testing.T) {
-	s := value(scenes.Make(scenes.Config{Seed: 5, Split: "train", N: 6000}))(t)
-	replaced := value(inject.ReplaceCaptions(s, inject.Uniform, .4, 5))(t)
-	noisy := value(replaced.Apply(s))(t)
-	stats := value(inject.Measure(t.Context(), s, noisy))(t)
+	s := expect.Value(scenes.Make(scenes.Config{Seed: 5, Split: "train", N: 6000}))(t)
+	replaced := expect.Value(inject.ReplaceCaptions(s, inject.Uniform, .4, 5))(t)
+	noisy := expect.Value(replaced.Apply(s))(t)
+	stats := expect.Value(inject.Measure(t.Context(), s, noisy))(t)
 	if stats.Reference != "truth" || math.Abs(float64(stats.Mean.Q01)-.337) > .02 ||
 		math.Abs(float64(stats.Mean.Q10)-.162) > .01 {
 		t.Errorf("against %s: q01 %.4f and q10 %.4f, want .337 and .162 against the truth",
@@ -190,21 +191,4 @@ func TestReplaceCaptions_ScenesRates(t *testing.T) {
 	}
 	t.Logf("class means at 40 %%: q01 %.4f, q10 %.4f, prevalence %.4f",
 		stats.Mean.Q01, stats.Mean.Q10, stats.Mean.Prevalence)
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
 }

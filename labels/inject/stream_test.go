@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -23,7 +24,7 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 	t.Helper()
 	dir := t.TempDir()
 	w, err := shard.Create(dir, shard.Config{ShardBytes: 64 << 10})
-	must(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for i, n := range frames {
 		record := &shard.Record{Clip: labels[i].Clip, Width: 16, Height: 8, PictureWidth: 16, PictureHeight: 8,
@@ -37,9 +38,9 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 				t.Fatal(err)
 			}
 		}
-		must(t, w.Add(record, files))
+		expect.OK(t, w.Add(record, files))
 	}
-	must(t, w.Finish())
+	expect.OK(t, w.Finish())
 	path := filepath.Join(dir, loader.LabelsName)
 	sequence := iter.Seq2[loader.ClipLabel, error](func(yield func(loader.ClipLabel, error) bool) {
 		for _, label := range labels {
@@ -48,12 +49,12 @@ func streamOf(t *testing.T, form loader.ClipLabelsForm, words []string, frames [
 			}
 		}
 	})
-	must(t, loader.WriteClipLabels(path, form, sequence))
-	clips := value(loader.OpenClips(dir))(t)
+	expect.OK(t, loader.WriteClipLabels(path, form, sequence))
+	clips := expect.Value(loader.OpenClips(dir))(t)
 	t.Cleanup(func() { _ = clips.Close() })
-	file := value(loader.OpenClipLabels(path))(t)
+	file := expect.Value(loader.OpenClipLabels(path))(t)
 	t.Cleanup(func() { _ = file.Close() })
-	return value(loader.StreamClips("stream", clips, file, vocabularyOf(t, words...)))(t)
+	return expect.Value(loader.StreamClips("stream", clips, file, vocabularyOf(t, words...)))(t)
 }
 
 // raggedStream is a stream of clips of different numbers of frames, whose captions name the bits of their numbers;
@@ -77,12 +78,12 @@ func raggedStream(t *testing.T) *loader.Set {
 // inMemory is a set with its labels in memory.
 func inMemory(t *testing.T, s *loader.Set) *loader.Set {
 	t.Helper()
-	return value(loader.Hold(t.Context(), s))(t)
+	return expect.Value(loader.Hold(t.Context(), s))(t)
 }
 
 func censusOf(t *testing.T, s *loader.Set) *loader.Census {
 	t.Helper()
-	return value(s.Census(t.Context()))(t)
+	return expect.Value(s.Census(t.Context()))(t)
 }
 
 // sameBatches compares a set with rows to one in memory: their metadata, and two epochs.
@@ -112,15 +113,15 @@ func batchesOf(t *testing.T, s *loader.Set, epoch int) (all []batch) {
 	config := loader.DefaultConfig()
 	config.BatchSize, config.Size, config.Fit = 3, 16, picture.FitLongest
 	config.Block, config.Window = 2, 2
-	l := value(loader.New(s, config))(t)
-	e := value(l.Epoch(t.Context(), epoch, 0))(t)
+	l := expect.Value(loader.New(s, config))(t)
+	e := expect.Value(l.Epoch(t.Context(), epoch, 0))(t)
 	defer e.Close()
 	for {
 		b, err := e.Next(t.Context())
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		must(t, err)
+		expect.OK(t, err)
 		all = append(all, batch{slices.Clone(b.IDs), slices.Clone(b.Index), slices.Clone(b.Offsets.Int32s()),
 			slices.Clone(b.Labels.Float32s()), slices.Clone(b.Pixels.Uint8s())})
 		b.Release()
@@ -132,7 +133,7 @@ func TestWithReplacedCaptions_DrawsAsInMemory(t *testing.T) {
 	held := inMemory(t, set)
 	for _, plan := range []Plan{{Kind: Uniform, Share: .05}, {Kind: Uniform, Share: .15}, {Kind: Uniform, Share: 1},
 		{Kind: Uneven, Share: .37}, {Kind: Pair, Share: .15}, {Kind: Shift, Share: .6}} {
-		streamed := value(WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7))(t)
+		streamed := expect.Value(WithReplacedCaptions(t.Context(), set, plan.Kind, plan.Share, 7))(t)
 		noisy := mustApply(t, mustDraw(t, held, plan.Kind, plan.Share, 7), held)
 		if reflect.DeepEqual(censusOf(t, noisy).Digest, censusOf(t, held).Digest) {
 			t.Fatalf("%s: no label has changed", plan.Kind)
@@ -146,9 +147,9 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 	set := raggedStream(t)
 	held := inMemory(t, set)
 	rates := labels.Rates{Q01: []float64{.9, .1, .5}, Q10: []float64{.3}}
-	streamed := value(WithFlippedLabels(set, rates, 3))(t)
+	streamed := expect.Value(WithFlippedLabels(set, rates, 3))(t)
 	noise, err := FlipLabels(held, rates, 3)
-	must(t, err)
+	expect.OK(t, err)
 	noisy := mustApply(t, noise, held)
 	sameBatches(t, streamed, noisy)
 	sameStatistics(t, set, streamed, held, noisy)
@@ -170,8 +171,8 @@ func TestWithFlippedLabels_DrawsAsInMemory(t *testing.T) {
 
 func sameStatistics(t *testing.T, clean, noisy, heldClean, heldNoisy *loader.Set) {
 	t.Helper()
-	got := value(Measure(t.Context(), clean, noisy))(t)
-	want := value(Measure(t.Context(), heldClean, heldNoisy))(t)
+	got := expect.Value(Measure(t.Context(), clean, noisy))(t)
+	want := expect.Value(Measure(t.Context(), heldClean, heldNoisy))(t)
 	if fmt.Sprint(got) != fmt.Sprint(want) { // rates that are not defined are NaN
 		t.Errorf("statistics %v\nin memory %v", got, want)
 	}
@@ -208,13 +209,13 @@ func TestFlipLabels_NeedsLabelsInMemory(t *testing.T) {
 // its own captions all the same, and noise that is drawn again for it is the noise drawn once.
 func TestWithReplacedCaptions_GivesOriginalCaptions(t *testing.T) {
 	set := raggedStream(t)
-	noisy := value(WithReplacedCaptions(t.Context(), set, Uniform, .1, 7))(t)
-	twice := value(WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7))(t)
+	noisy := expect.Value(WithReplacedCaptions(t.Context(), set, Uniform, .1, 7))(t)
+	twice := expect.Value(WithReplacedCaptions(t.Context(), noisy, Uniform, .1, 7))(t)
 	changed := false
 	for bag := range set.Len() {
 		var clean, once, again loader.Row
 		for s, row := range map[*loader.Set]*loader.Row{set: &clean, noisy: &once, twice: &again} {
-			must(t, s.Row(t.Context(), bag, row))
+			expect.OK(t, s.Row(t.Context(), bag, row))
 		}
 		if !slices.EqualFunc(once.Captions, clean.Captions, func(a, b []int32) bool { return slices.Equal(a, b) }) {
 			t.Errorf("bag %d gives the captions %v, want its own, %v", bag, once.Captions, clean.Captions)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/annotation"
@@ -43,7 +44,7 @@ func generated(t testing.TB) (b *annotation.Bags, foreign []string) {
 			fmt.Fprintf(&lines, "%d,a picture of %s %s %s,%d-%d\n", i, words[order[0]], words[order[1]], words[order[2]], i, c)
 		}
 	}
-	b = value(annotation.ParseBags("g.csv", annotation.FormCSV, strings.NewReader(lines.String())))(t)
+	b = expect.Value(annotation.ParseBags("g.csv", annotation.FormCSV, strings.NewReader(lines.String())))(t)
 	return b, foreign
 }
 
@@ -51,9 +52,9 @@ func TestAudit_FindsForeignCaptions(t *testing.T) {
 	b, foreign := generated(t)
 	o := DefaultAuditOptions()
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
-	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
+	expect.OK(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
 	o.Precision = .6
-	r := value(Audit(t.Context(), b, o))(t)
+	r := expect.Value(Audit(t.Context(), b, o))(t)
 	n, expected := r.Drops()
 	if j := r.Judgement; j.Foreign != len(foreign) || !(j.AUC > .97) || !(j.Precision > .9) || !(j.Recall > .85) ||
 		n == 0 || !(expected >= .6) {
@@ -157,7 +158,7 @@ func TestLowest_OrdersTies(t *testing.T) {
 			}
 		}
 	}
-	r := value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
+	r := expect.Value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
 	mentions := Mentions(b, r.Vocabulary)
 	against := func(p [2]int) (sum float64) {
 		if len(b.Captions[p[0]]) > mostOfBag {
@@ -203,7 +204,7 @@ func TestAudit_ChoosesTheWords(t *testing.T) {
 		t.Fatalf("%v, %v; want the 7 most frequent", r, err)
 	}
 	o.Scores = filepath.Join(t.TempDir(), "s.csv")
-	must(t, os.WriteFile(o.Scores, []byte("id,dog,train\n0,.9,.1\n5,.1,.2\n"), 0o666))
+	expect.OK(t, os.WriteFile(o.Scores, []byte("id,dog,train\n0,.9,.1\n5,.1,.2\n"), 0o666))
 	if r, err = Audit(t.Context(), b, o); err != nil || !slices.Equal(r.Vocabulary.Texts(), []string{"dog", "train"}) {
 		t.Fatalf("%v; want the words of the scores", err)
 	}
@@ -315,8 +316,8 @@ func TestAudit_Remarks(t *testing.T) {
 	for _, id := range []string{"10", "0", "x", "y"} {
 		scores += "\n" + id + strings.Repeat(",.3", 18)
 	}
-	must(t, os.WriteFile(o.Scores, []byte(scores), 0o666))
-	r := value(Audit(t.Context(), b, o))(t)
+	expect.OK(t, os.WriteFile(o.Scores, []byte(scores), 0o666))
+	r := expect.Value(Audit(t.Context(), b, o))(t)
 	want := []string{
 		"1 captions cannot be compared with others, and are kept",
 		"pictures without captions: 4",

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader/annotation"
 )
@@ -46,9 +47,9 @@ func exchanged(b *annotation.Bags, n int, random *rng.Stream) (foreign []string)
 // Two of five real captions are replaced: Audit finds them, and drops nothing if none is replaced.
 func TestAudit_RealCaptionsOfCOCO(t *testing.T) {
 	b, err := annotation.ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	must(t, err)
+	expect.OK(t, err)
 	b.IDs, b.Files, b.Captions = b.IDs[:1000], b.Files[:1000], b.Captions[:1000]
-	clean := value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
+	clean := expect.Value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
 	if n, _ := clean.Drops(); n > 5 || !(clean.Foreign < .01) {
 		t.Errorf("%d of %d captions are dropped where none was replaced, %.3f found foreign", n, b.Len(), clean.Foreign)
 	}
@@ -56,8 +57,8 @@ func TestAudit_RealCaptionsOfCOCO(t *testing.T) {
 	foreign := exchanged(b, 2, &random)
 	o := DefaultAuditOptions()
 	o.Truth = filepath.Join(t.TempDir(), "foreign.txt")
-	must(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
-	r := value(Audit(t.Context(), b, o))(t)
+	expect.OK(t, os.WriteFile(o.Truth, []byte(strings.Join(foreign, "\n")), 0o666))
+	r := expect.Value(Audit(t.Context(), b, o))(t)
 	if j := r.Judgement; !(j.AUC > .95) || !(j.Precision > .85) || !(j.Recall > .85) || r.Refusal != "" ||
 		!(r.Foreign > .35 && r.Foreign < .48) {
 		t.Errorf("share %.3f, %+v, refused %q", r.Foreign, *j, r.Refusal)
@@ -66,11 +67,11 @@ func TestAudit_RealCaptionsOfCOCO(t *testing.T) {
 
 // MSR-VTT as it is has some captions of other clips; one of them is known by eye.
 func TestAudit_RealCaptionsOfMSRVTT(t *testing.T) {
-	b := value(annotation.ReadBags(t.Context(), dataFile(t, "msrvtt", "train_val_annotation.zip")))(t)
+	b := expect.Value(annotation.ReadBags(t.Context(), dataFile(t, "msrvtt", "train_val_annotation.zip")))(t)
 	b.IDs, b.Files, b.Captions = b.IDs[3000:3800], b.Files[3000:3800], b.Captions[3000:3800]
 	o := DefaultAuditOptions()
 	o.Witness.Resamples = 0
-	r := value(Audit(t.Context(), b, o))(t)
+	r := expect.Value(Audit(t.Context(), b, o))(t)
 	if !(r.Foreign > .002 && r.Foreign < .02) {
 		t.Errorf("%.4f of the captions are found foreign", r.Foreign)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -18,7 +19,7 @@ func ready(t *testing.T, in Input) *finder {
 	f := finderOf(t, in)
 	f.prior.similar, f.scoresDecide = .4, true
 	for round := range 2 {
-		s := value(f.pass(t.Context(), round, 1))(t)
+		s := expect.Value(f.pass(t.Context(), round, 1))(t)
 		s.finish(f.tables)
 		f.words.update(s)
 		f.prior.update(s)
@@ -190,7 +191,7 @@ func TestJudge_IsTheEquation(t *testing.T) {
 		in.Scores = append(in.Scores, all[n*k:(n+1)*k]...)
 	}
 	f := ready(t, in)
-	s := value(f.pass(t.Context(), 2, 1))(t)
+	s := expect.Value(f.pass(t.Context(), 2, 1))(t)
 	likelihood := 0.0
 	for n := range p.captions {
 		if !f.units[n].exact {
@@ -226,7 +227,7 @@ func TestUpdate_IsTheEquation(t *testing.T) {
 	for _, scores := range [][]float32{nil, all} {
 		f := ready(t, Input{Classes: k, Captions: p.captions, Scores: scores})
 		f.prior.foreign[5] = []float64{1, 0, 0, 0, 0, 0}
-		s := value(f.pass(t.Context(), 2, 1))(t)
+		s := expect.Value(f.pass(t.Context(), 2, 1))(t)
 		s.finish(f.tables)
 		holds, mentions, mistakes := make([]float64, k), make([]float64, k), make([]float64, k)
 		for n, of := range p.captions {
@@ -271,7 +272,7 @@ func TestByOthers_IsTheEquation(t *testing.T) {
 			votes = append(votes, f.votes[i])
 		}
 		_, err := f.pass(t.Context(), 0, 1)
-		must(t, err)
+		expect.OK(t, err)
 		for n, of := range captions {
 			prior := f.priorOf(n)
 			for c := range of {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // The evidence is that of the equation, in which the probability of each caption is by all its words but the one at
@@ -15,7 +17,7 @@ func TestEvidence_IsTheEquation(t *testing.T) {
 	for _, in := range []Input{{Classes: p.classes, Captions: p.captions},
 		{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}} {
 		r := find(t, in)
-		got := value(r.Evidence(t.Context()))(t)
+		got := expect.Value(r.Evidence(t.Context()))(t)
 		if len(got) != len(p.captions)*p.classes {
 			t.Fatalf("%d values, want %d × %d", len(got), len(p.captions), p.classes)
 		}

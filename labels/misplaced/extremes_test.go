@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Scores beyond all odds, words in every caption and in none, and one bag of very many captions overflow nothing.
@@ -43,7 +45,7 @@ func TestFind_StaysFinite(t *testing.T) {
 				}
 			}
 		}
-		evidence := value(r.Evidence(t.Context()))(t)
+		evidence := expect.Value(r.Evidence(t.Context()))(t)
 		for _, v := range evidence {
 			finite("evidence", float64(v))
 		}

@@ -21,6 +21,7 @@ import (
 	"nmn/eval"
 	_ "nmn/format/parquet"
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/labels"
 	"nmn/loader/annotation"
 	"nmn/text"
@@ -34,7 +35,7 @@ const cocoText = `{"images": [{"id": 30, "file_name": "c.jpg"}, {"id": 10, "file
 
 func cocoBags(t testing.TB) *annotation.Bags {
 	t.Helper()
-	return value(annotation.ParseBags("c.json", "", strings.NewReader(cocoText)))(t)
+	return expect.Value(annotation.ParseBags("c.json", "", strings.NewReader(cocoText)))(t)
 }
 
 // judged is a report as the inference would have it, with what is dropped.
@@ -56,9 +57,9 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 	want := [][]string{{"3", "10", "0.125", "two cats"}, {"5", "20", "0.125", "cats sleep"},
 		{"4", "20", "0.5", "cats sleep"}, {"2", "10", "0.75", `the dog, "Rex"`}, {"1", "10", "0.9", "a dog runs"}}
 	for _, name := range []string{"a.csv", "a.jsonl", "a.parquet"} {
-		must(t, r.WriteFile(filepath.Join(dir, name)))
+		expect.OK(t, r.WriteFile(filepath.Join(dir, name)))
 	}
-	data := value(os.ReadFile(filepath.Join(dir, "a.csv")))(t)
+	data := expect.Value(os.ReadFile(filepath.Join(dir, "a.csv")))(t)
 	records, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || !reflect.DeepEqual(records[1:], want) || !slices.Equal(records[0], Columns) {
 		t.Errorf("%v: %q", err, records)
@@ -82,10 +83,10 @@ func TestWriteFile_AllFormatsAgree(t *testing.T) {
 
 // Identifiers have the type that they have in the file of captions.
 func TestWriteFile_IdentifiersOfTables(t *testing.T) {
-	b := value(annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("sample,caption,id\n7,<x>,007\n")))(t)
+	b := expect.Value(annotation.ParseBags("t", annotation.FormCSV, strings.NewReader("sample,caption,id\n7,<x>,007\n")))(t)
 	r, dir := judged(b, [][]float64{{.5}}, nil), t.TempDir()
 	for _, name := range []string{"a.jsonl", "a.parquet"} {
-		must(t, r.WriteFile(filepath.Join(dir, name)))
+		expect.OK(t, r.WriteFile(filepath.Join(dir, name)))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "a.jsonl"))
 	if err != nil || string(data) != `{"annotation_id":"007","image_id":"7","own":0.5,"caption":"<x>"}`+"\n" {
@@ -98,7 +99,7 @@ func TestWriteFile_IdentifiersOfTables(t *testing.T) {
 }
 
 func TestMentions_AreWordsOfTheVocabulary(t *testing.T) {
-	v := value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}, {Text: "a"}}))(t)
+	v := expect.Value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}, {Text: "a"}}))(t)
 	b := cocoBags(t)
 	b.Captions[0][0].Text = "A dog, a DOG."
 	want := [][][]int32{{{1, 2}, {1}, {0}}, {{0}, {0}}, {}}
@@ -120,10 +121,10 @@ func TestMentions_AreWordsOfTheVocabulary(t *testing.T) {
 func TestApply_DecisionsOfPeopleComeFirst(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "c.json"), filepath.Join(dir, "kept.json")
-	must(t, os.WriteFile(in, []byte(cocoText), 0o666))
+	expect.OK(t, os.WriteFile(in, []byte(cocoText), 0o666))
 	r := smallReport(t)
 	r.Name = in
-	o := value(r.Apply(t.Context(), out, Decisions{"3": Keep, "1": Drop, "2": Keep, "4": Drop}))(t)
+	o := expect.Value(r.Apply(t.Context(), out, Decisions{"3": Keep, "1": Drop, "2": Keep, "4": Drop}))(t)
 	if *o != (Outcome{File: out, Kept: 2, Dropped: 3, Automatic: 1, Decided: 2, Rescued: 1, EmptyBags: 1,
 		ExpectedPrecision: .875}) {
 		t.Errorf("%+v", o)
@@ -191,7 +192,7 @@ func TestParseTruth_ListsOrColumns(t *testing.T) {
 // scored joins scores to the small captions, with the words cats and dog.
 func scored(t *testing.T, m *table.Matrix) (*Report, error) {
 	t.Helper()
-	v := value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}}))(t)
+	v := expect.Value(text.NewVocabulary([]text.Word{{Text: "cats"}, {Text: "dog"}}))(t)
 	r := &Report{Bags: cocoBags(t), Vocabulary: v}
 	m.Name = "s"
 	return r, r.join(m)
@@ -226,13 +227,13 @@ func TestScores_AreMatchedByName(t *testing.T) {
 func TestReadScores_AreFiniteLogits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.csv")
 	for content, logits := range map[string]bool{"a,b\n0,1\n": false, "a,b\n-Inf,+Inf\n": true} {
-		must(t, os.WriteFile(path, []byte(content), 0o666))
+		expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 		m, err := readScores(AuditOptions{Scores: path, Logits: logits})
 		if err != nil || math.IsInf(float64(m.Values[0]), 0) || m.Values[0] >= 0 || m.Values[0] != -m.Values[1] {
 			t.Errorf("%q: %v, %v", content, m, err)
 		}
 	}
-	must(t, os.WriteFile(path, []byte("a,b\n0,1.5\n"), 0o666))
+	expect.OK(t, os.WriteFile(path, []byte("a,b\n0,1.5\n"), 0o666))
 	if _, err := readScores(AuditOptions{Scores: path}); err == nil || !strings.Contains(err.Error(), "`scores.logits`") {
 		t.Errorf("no probability: %v", err)
 	}
@@ -242,10 +243,10 @@ func TestReadScores_AreFiniteLogits(t *testing.T) {
 func TestSummary_OfTooFewCaptions(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "c.json"), filepath.Join(dir, "kept.json")
-	must(t, os.WriteFile(in, []byte(cocoText), 0o666))
-	b := value(annotation.ReadBags(t.Context(), in))(t)
-	r := value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
-	o := value(r.Apply(t.Context(), out, nil))(t)
+	expect.OK(t, os.WriteFile(in, []byte(cocoText), 0o666))
+	b := expect.Value(annotation.ReadBags(t.Context(), in))(t)
+	r := expect.Value(Audit(t.Context(), b, DefaultAuditOptions()))(t)
+	o := expect.Value(r.Apply(t.Context(), out, nil))(t)
 	o.File = "kept.json"
 	got, err := json.Marshal(r.Summary(3, o))
 	want := `{"captions":5,"samples":3,"words":8,"foreign":null,"gain":null,"refused":"5 captions are too few: at least 200 ` +
@@ -349,21 +350,4 @@ func FuzzReadTruth(f *testing.F) {
 			t.Errorf("%v does not wrap ErrTruth", err)
 		}
 	})
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
 }

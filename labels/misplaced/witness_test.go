@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -72,12 +73,12 @@ func unlessShort(t *testing.T) {
 
 func find(t *testing.T, in Input) *Result {
 	t.Helper()
-	return value(Find(context.Background(), in, DefaultOptions()))(t)
+	return expect.Value(Find(context.Background(), in, DefaultOptions()))(t)
 }
 
 func finderOf(t *testing.T, in Input) *finder {
 	t.Helper()
-	return value(newFinder(context.Background(), in, Options{Seed: 1}))(t)
+	return expect.Value(newFinder(context.Background(), in, Options{Seed: 1}))(t)
 }
 
 // auc is the probability that a foreign caption has less than an own one.
@@ -114,7 +115,7 @@ func TestFind_JudgesFewCaptionsByScores(t *testing.T) {
 			p.captions[n], p.foreign[n] = p.captions[n][:captions], p.foreign[n][:captions]
 		}
 		r, err := Find(t.Context(), Input{Classes: p.classes, Captions: p.captions, Scores: p.scored(2)}, DefaultOptions())
-		must(t, err)
+		expect.OK(t, err)
 		if !(r.Foreign > .35 && r.Foreign < .45) || r.Interval.Low > .4 || r.Interval.High < .4 {
 			t.Errorf("%d captions each: %.3f foreign, from %.3f to %.3f, want about .4", captions, r.Foreign,
 				r.Interval.Low, r.Interval.High)
@@ -345,7 +346,7 @@ func TestFind_DependsOnInputAndSeedAlone(t *testing.T) {
 			t.Fatal("the result depends on the number of goroutines")
 		}
 	}
-	other := value(Find(context.Background(), in, Options{Seed: 2}))(t)
+	other := expect.Value(Find(context.Background(), in, Options{Seed: 2}))(t)
 	if math.Abs(other.Foreign-want.Foreign) > .1 {
 		t.Errorf("with another seed the share is %g, was %g", other.Foreign, want.Foreign)
 	}
@@ -406,7 +407,7 @@ func TestPrecision_DropsWhatIsForeignAtThatRate(t *testing.T) {
 
 func TestCheck_NamesWhatIsWrong(t *testing.T) {
 	good := Input{Classes: 3, Captions: [][][]int32{{{0, 2}}, {{1}, {}}}}
-	must(t, good.Check())
+	expect.OK(t, good.Check())
 	nan := float32(math.NaN())
 	for name, in := range map[string]Input{
 		"no classes":   {Captions: good.Captions},

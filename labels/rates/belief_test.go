@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -88,7 +89,7 @@ func TestRaise_LiftsBeliefs(t *testing.T) {
 	in := draw(2, 2000, 3, -1, 2, always(.2), always(.05))
 	r := estimate(t, in, nil)
 	raised, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	lifted := 0
 	for c, class := range raised.Classes {
 		for i, b := range class.Beliefs {

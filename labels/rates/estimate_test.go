@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -38,7 +39,7 @@ func estimate(t *testing.T, in Input, change func(*Options)) *Result {
 		change(&o)
 	}
 	r, err := Estimate(t.Context(), in, o)
-	must(t, err)
+	expect.OK(t, err)
 	return r
 }
 
@@ -290,13 +291,5 @@ func TestEstimate_RareClassesStayOutOfThePool(t *testing.T) {
 	if alone.PooledQ01 != together.PooledQ01 || alone.PooledQ10 != together.PooledQ10 {
 		t.Errorf("pooled rates %g and %g, with two classes of 5 labels more %g and %g", alone.PooledQ01, alone.PooledQ10,
 			together.PooledQ01, together.PooledQ10)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // emFixture has scores and labels with the rates that the iterations find from them.
@@ -33,7 +35,7 @@ func readFixture(t *testing.T, name string, into any) {
 		folder = filepath.Join("testdata", "oracle")
 	}
 	b, err := os.ReadFile(filepath.Join(folder, name+".json"))
-	must(t, err)
+	expect.OK(t, err)
 	if err := json.Unmarshal(b, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -60,7 +62,7 @@ func TestEstimate_MatchesTheFixture(t *testing.T) {
 				in.Labels[i] = uint8(z)
 			}
 			r, err := Estimate(t.Context(), in, DefaultOptions())
-			must(t, err)
+			expect.OK(t, err)
 			const tolerance = 1e-6
 			near(t, "pooled q01", r.PooledQ01, c.Expected.PooledQ01, tolerance)
 			near(t, "pooled q10", r.PooledQ10, c.Expected.PooledQ10, tolerance)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -26,7 +27,7 @@ func TestFloors_RiseWhereTheLabelsDoNotObject(t *testing.T) {
 	for i, in := range []Input{clear, hard} {
 		r := estimate(t, in, nil)
 		_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
-		must(t, err)
+		expect.OK(t, err)
 		floors[i] = f
 		if f.Q01 < 0 || f.Q01 > maxFloor01 || f.Q10 > maxFloor10 {
 			t.Errorf("floor %+v", f)
@@ -46,7 +47,7 @@ func TestFloors_CostWhatTheyMay(t *testing.T) {
 	in := draw(31, 2000, 3, -1, 3, always(.1), always(.05))
 	r := estimate(t, in, nil)
 	_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	n := 0.0
 	for _, c := range r.Classes {
 		n += c.TruePositives
@@ -99,7 +100,7 @@ func TestRaise_FitsTheCalibrationToTheRates(t *testing.T) {
 	untouched := *before
 	untouched.Classes = slices.Clone(before.Classes)
 	r, f, err := RaiseToFloor(t.Context(), in, before, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	if !reflect.DeepEqual(&untouched, before) {
 		t.Error("the estimate has changed")
 	}
@@ -148,7 +149,7 @@ func TestFloors_OfIncorrectLabelsEndAtThreeTimesTheMean(t *testing.T) {
 	in := draw(51, 1000, 3, -1, .7, always(0), always(.005))
 	r := estimate(t, in, nil)
 	_, f, err := RaiseToFloor(t.Context(), in, r, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	most := 3 * meanOf(r, func(c Class) float64 { return c.Q10 })
 	if most >= maxFloor10 {
 		t.Fatalf("three times the mean is %g: this case is to show a mean that is low", most)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 )
 
 // The gradient of the target matches central differences, in each parameter and on both sides of the limits.
@@ -54,7 +55,7 @@ func TestNewReport_OfDrawnLabels(t *testing.T) {
 	in := &eval.Input{Bags: drawn.Bags, Classes: drawn.Classes, Scores: drawn.Scores, Logits: true,
 		Labels: drawn.Labels}
 	r, err := NewReport(t.Context(), in, false, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	if r.Floor != nil || r.Truth != nil || r.MeanError != nil || len(r.Thresholds) != 2 {
 		t.Errorf("without floors and truth: %+v", r)
 	}
@@ -65,7 +66,7 @@ func TestNewReport_OfDrawnLabels(t *testing.T) {
 	}
 	in.Truth = clean.Labels
 	r, err = NewReport(t.Context(), in, true, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	if r.Floor == nil || r.Classes[0].Q01 < r.Floor.Q01 || r.Classes[1].Q10 < r.Floor.Q10 {
 		t.Errorf("raised to %+v, rates %+v", r.Floor, r.Classes)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 )
 
 func TestPosterior_IsBayesRule(t *testing.T) {
@@ -45,7 +46,7 @@ func TestPosterior_IsStable(t *testing.T) {
 func TestLogits_TurnProbabilitiesBack(t *testing.T) {
 	p := []float32{0, 1e-20, .25, .5, .999, 1}
 	o, err := Logits(p)
-	must(t, err)
+	expect.OK(t, err)
 	for i, v := range o {
 		if got := Sigmoid(float64(v)); math.Abs(got-float64(p[i])) > 1e-7 || math.IsInf(float64(v), 0) {
 			t.Errorf("%g has logit %g, and that has probability %g", p[i], v, got)

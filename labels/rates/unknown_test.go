@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -37,7 +38,7 @@ func TestEstimate_LeavesUnknownLabelsOut(t *testing.T) {
 		whole.Scores, whole.Labels = append(whole.Scores, scores...), append(whole.Labels, labels...)
 	}
 	want, err := Estimate(t.Context(), known, DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	got, err := Estimate(t.Context(), whole, DefaultOptions())
 	for c := range want.Classes {
 		want.Classes[c].Unknown = bags

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -78,7 +79,7 @@ func TestVerified_IsTheConditionalLikelihood(t *testing.T) {
 	o := DefaultOptions()
 	o.Verified = verified
 	e, err := newEstimator(t.Context(), &in, o)
-	must(t, err)
+	expect.OK(t, err)
 	b := Belief{Q01: .7, Q10: .04, A: 1.3, B: .5}
 	want := 0.0
 	for i, v := range verified {

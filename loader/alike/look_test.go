@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -38,7 +39,7 @@ func scene(seed uint64, side int) *image.RGBA {
 func encoded(t *testing.T, img image.Image, quality int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}))
+	expect.OK(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}))
 	return b.Bytes()
 }
 
@@ -49,7 +50,7 @@ func folder(t *testing.T) *loader.Set {
 	dir, s := t.TempDir(), &loader.Set{Name: "folder"}
 	write := func(name string, file []byte) {
 		s.IDs = append(s.IDs, name)
-		check(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), file, 0o666))
 	}
 	for i := range 6 {
 		write(fmt.Sprintf("%d.jpg", i), encoded(t, scene(uint64(i), 240), 90))
@@ -60,7 +61,7 @@ func folder(t *testing.T) *loader.Set {
 	write("broken.jpg", []byte("no picture"))
 	s.IDs = append(s.IDs, "missing.jpg")
 	source, err := loader.NewFileSource(dir, s.IDs)
-	check(t, err)
+	expect.OK(t, err)
 	s.Source = source
 	return s
 }
@@ -68,7 +69,7 @@ func folder(t *testing.T) *loader.Set {
 func TestAt_FindsSiblingsAndPassesOverWhatCannotBeRead(t *testing.T) {
 	set := folder(t)
 	looks, err := At(t.Context(), set, 0, set.Len(), picture.Picture{MaxPixels: 1 << 20})
-	check(t, err)
+	expect.OK(t, err)
 	groups, split := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[1 6 7] [2 8]]" || split != 0 {
 		t.Errorf("groups %s, %d split", got, split)
@@ -119,16 +120,9 @@ func TestAt_FeaturesAreAlikeIfTheyAreEqual(t *testing.T) {
 	set := &loader.Set{IDs: []string{"a", "b", "c", "d", "e"}, Vectors: &loader.HeldVectors{Dim: 2,
 		Rows: []float32{1, 2, 1, 2.5, 1, 2, 1, 2, 1, 2.5}, Why: []error{nil, nil, nil, why, nil}}}
 	looks, err := At(t.Context(), set, 0, 5, picture.Picture{})
-	check(t, err)
+	expect.OK(t, err)
 	groups, _ := Groups(looks, 5)
 	if got := fmt.Sprint(groups); got != "[[0 2] [1 4]]" {
 		t.Errorf("groups %s", got)
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader/picture"
 )
@@ -29,14 +30,14 @@ func halved(t *testing.T, p *picture.Picture, quality int) *picture.Picture {
 		}
 	}
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}))
+	expect.OK(t, jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}))
 	return decoded(t, b.Bytes())
 }
 
 func decoded(t *testing.T, file []byte) *picture.Picture {
 	t.Helper()
 	var p picture.Picture
-	check(t, picture.Decode(file, &p))
+	expect.OK(t, picture.Decode(file, &p))
 	return &p
 }
 
@@ -53,7 +54,7 @@ func TestSign_Photographs(t *testing.T) {
 	plain, recognised, nearest := 0, 0, 128
 	for _, name := range files {
 		file, err := os.ReadFile(name)
-		check(t, err)
+		expect.OK(t, err)
 		p := decoded(t, file)
 		s, clear := Sign(p)
 		if !clear {

@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 )
 
@@ -37,7 +38,7 @@ func tableBags(form Form) *Bags {
 func parseBags(t testing.TB, form Form, text string) *Bags {
 	t.Helper()
 	b, err := ParseBags("t", form, strings.NewReader(text))
-	check(t, err)
+	expect.OK(t, err)
 	return b
 }
 
@@ -230,7 +231,7 @@ func without(t testing.TB, b *Bags, text string, ids ...string) string {
 		dropped[id] = true
 	}
 	var out bytes.Buffer
-	check(t, b.copyWithout(&out, strings.NewReader(text), dropped))
+	expect.OK(t, b.copyWithout(&out, strings.NewReader(text), dropped))
 	return out.String()
 }
 
@@ -300,12 +301,12 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 	zipped := filepath.Join(dir, "m.zip")
 	writeBytes(t, zipped, zipOf(t, map[string]string{"a.json": smallMSRVTT}))
 	b, err := ReadBags(t.Context(), zipped)
-	check(t, err)
+	expect.OK(t, err)
 	first := b.Captions[0][0].ID
 	packed := filepath.Join(dir, "kept.json.gz")
-	check(t, b.WriteWithout(t.Context(), packed, map[string]bool{first: true}))
+	expect.OK(t, b.WriteWithout(t.Context(), packed, map[string]bool{first: true}))
 	data, err := os.ReadFile(packed)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := gzip.NewReader(bytes.NewReader(data)); err != nil {
 		t.Error(err)
 	}
@@ -328,7 +329,7 @@ func TestWriteWithout_InTheFormOfTheInput(t *testing.T) {
 			t.Errorf("%s as %s: %v", name, ending, err)
 		}
 	}
-	check(t, os.Remove(csv))
+	expect.OK(t, os.Remove(csv))
 	if err := b.WriteWithout(t.Context(), filepath.Join(dir, "u.csv"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is gone: %v", err)
 	}
@@ -370,7 +371,7 @@ func FuzzParseBags(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		check(t, b.copyWithout(&out, bytes.NewReader(data), dropped))
+		expect.OK(t, b.copyWithout(&out, bytes.NewReader(data), dropped))
 		rest, err := ParseBags("f", form, &out)
 		if err != nil {
 			if len(dropped) == b.Len() || form != "" && b.Len() == 0 {
@@ -382,11 +383,4 @@ func FuzzParseBags(f *testing.F) {
 			t.Fatalf("%d captions are left of %d less %d", rest.Len(), b.Len(), len(dropped))
 		}
 	})
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

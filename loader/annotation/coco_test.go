@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/text"
 	_ "nmn/text/english"
@@ -167,14 +168,14 @@ func TestParseCOCO_NamesThePlaceOfAnError(t *testing.T) {
 
 func writeBytes(t testing.TB, path string, b []byte) {
 	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, b, 0o644))
+	expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	expect.OK(t, os.WriteFile(path, b, 0o644))
 }
 
 func TestCOCOSet_FirstFiveCaptionsByAnnotationID(t *testing.T) {
 	b := parseBags(t, FormCOCO, smallCOCO)
 	s, files, err := b.Set(vocabularyOf(t, "dog", "red", "ball", "cat"), SetOptions{CaptionsPerSample: 5})
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(s.IDs, []string{"7", "42"}) || !slices.Equal(files, []string{"sub/a.jpg", "b.jpg"}) {
 		t.Errorf("ids %v, files %v", s.IDs, files)
 	}
@@ -250,7 +251,7 @@ func vocabularyOf(t testing.TB, words ...string) *text.Vocabulary {
 		list[i] = text.Word{Text: word, POS: text.NN}
 	}
 	v, err := text.NewVocabulary(list)
-	check(t, err)
+	expect.OK(t, err)
 	return v
 }
 
@@ -266,14 +267,14 @@ func dataFile(t testing.TB, parts ...string) string {
 
 func TestCOCO_RestvalCaptions(t *testing.T) {
 	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	check(t, err)
+	expect.OK(t, err)
 	if len(c.IDs) != 30504 || c.Len() != 152634 || c.Warnings != "" {
 		t.Fatalf("%d images, %d captions, warnings %q; want 30504, 152634 and none", len(c.IDs), c.Len(), c.Warnings)
 	}
 	v, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	check(t, err)
+	expect.OK(t, err)
 	s, files, err := c.Set(v, SetOptions{CaptionsPerSample: 5})
-	check(t, err)
+	expect.OK(t, err)
 	if s.Len() != 30504 || len(files) != 30504 || s.IDs[0] != "73" || files[0] != "COCO_val2014_000000000073.jpg" {
 		t.Errorf("%d bags, first %s in %s", s.Len(), s.IDs[0], files[0])
 	}
@@ -299,13 +300,13 @@ func TestCOCO_RestvalCaptions(t *testing.T) {
 // Fang et al. took their words from the training captions; the validation captions give nearly equal ones.
 func TestCOCO_BuiltVocabularyIsCloseToFang(t *testing.T) {
 	c, err := ReadBags(t.Context(), dataFile(t, "coco-captions", "captions_restval2014_rebuilt.json.gz"))
-	check(t, err)
+	expect.OK(t, err)
 	fang, err := text.ReadVocabulary(dataFile(t, "vocab-fang2015", "vocab_words.txt"))
-	check(t, err)
+	expect.OK(t, err)
 	tagger, err := text.NewTagger()
-	check(t, err)
+	expect.OK(t, err)
 	built, err := text.BuildVocabulary(c.Texts(5), text.VocabularyOptions{Size: 1000, Tagger: tagger})
-	check(t, err)
+	expect.OK(t, err)
 	shared, samePOS := 0, 0
 	for _, w := range built.Words() {
 		if k, ok := fang.Index(w.Text); ok {

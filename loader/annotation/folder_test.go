@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // A folder with a text file next to each picture is read, and written again as JSON lines without what was dropped.
@@ -23,7 +25,7 @@ func TestReadBags_OfAFolder(t *testing.T) {
 		t.Error("HasTexts is false")
 	}
 	b, err := ReadBags(ctx, folder)
-	check(t, err)
+	expect.OK(t, err)
 	if want := []string{"00000/b.JPG", "00000/c.png", "a.jpg", "d.webp"}; !slices.Equal(b.IDs, want) ||
 		!slices.Equal(b.Files, want) {
 		t.Errorf("IDs %q, files %q, want %q", b.IDs, b.Files, want)
@@ -32,9 +34,9 @@ func TestReadBags_OfAFolder(t *testing.T) {
 		t.Errorf("captions %q, want %q", got, want)
 	}
 	kept := filepath.Join(t.TempDir(), "kept.jsonl")
-	check(t, b.WriteWithout(ctx, kept, map[string]bool{b.Captions[0][1].ID: true}))
+	expect.OK(t, b.WriteWithout(ctx, kept, map[string]bool{b.Captions[0][1].ID: true}))
 	b, err = ReadBags(ctx, kept)
-	check(t, err)
+	expect.OK(t, err)
 	if got, want := slices.Collect(b.Texts(0)), []string{"a dog", `a "cat"`}; !slices.Equal(got, want) {
 		t.Errorf("captions kept %q, want %q", got, want)
 	}
@@ -114,10 +116,10 @@ func TestSet_AbsolutePathsOfPictures(t *testing.T) {
 	outside, missing := filepath.ToSlash(filepath.Join(other, "b.jpg")), filepath.ToSlash(filepath.Join(other, "c.jpg"))
 	text := "image,caption\na.jpg,a dog\n" + outside + ",a cat\n" + missing + ",a cow\n"
 	b, err := ParseBags("c.csv", FormCSV, strings.NewReader(text))
-	check(t, err)
+	expect.OK(t, err)
 	var left []string
 	_, files, err := b.choose(&SetOptions{Images: folder, Missing: func(file string) { left = append(left, file) }})
-	check(t, err)
+	expect.OK(t, err)
 	if want := []string{"a.jpg", outside}; !slices.Equal(files, want) || !slices.Equal(left, []string{missing}) {
 		t.Errorf("files %q, missing %q, want %q and %q", files, left, want, missing)
 	}

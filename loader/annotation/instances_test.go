@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 )
 
@@ -23,7 +24,7 @@ const smallInstances = `{"info": {"year": 2017}, "annotations": [
 
 func TestParseInstances(t *testing.T) {
 	found, err := parseInstances("i.json", strings.NewReader(smallInstances))
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(found.Categories, []string{"car", "dog"}) {
 		t.Errorf("categories %q", found.Categories)
 	}
@@ -81,7 +82,7 @@ func TestParseInstances_MemoryOfLabelsAlone(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	found, err := parseInstances("i.json", io.MultiReader(parts...))
-	check(t, err)
+	expect.OK(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 4<<20 {

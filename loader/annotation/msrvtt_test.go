@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/text"
 )
@@ -86,12 +87,12 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 	z := zip.NewWriter(&b)
 	for name, content := range files {
 		w, err := z.Create(name)
-		check(t, err)
+		expect.OK(t, err)
 		if _, err := w.Write([]byte(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(t, z.Close())
+	expect.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -105,7 +106,7 @@ func TestClipSet_CountsOfTheCaptions(t *testing.T) {
 	v := vocabularyOf(t, "red", "dog", "cat")
 	b := parseBags(t, FormMSRVTT, smallMSRVTT)
 	s, err := clipSet(b, v, loader.TrainSplit, func(string, error) {})
-	check(t, err)
+	expect.OK(t, err)
 	if s.Name != "msrvtt-train" || s.CaptionsPerSample != MSRVTTCaptions ||
 		!slices.Equal(s.IDs, []string{"video0", "video2"}) {
 		t.Errorf("set %q with %d captions per bag: %v", s.Name, s.CaptionsPerSample, s.IDs)
@@ -186,9 +187,9 @@ func TestIsMSRVTT(t *testing.T) {
 // TestClipSet_TheDataSetItself reads the annotations of MSR-VTT.
 func TestClipSet_TheDataSetItself(t *testing.T) {
 	b, err := ReadBags(t.Context(), dataFile(t, "msrvtt", "train_val_annotation.zip"))
-	check(t, err)
+	expect.OK(t, err)
 	v, err := text.BuildVocabulary(b.Split(loader.TrainSplit).Texts(0), text.VocabularyOptions{Size: 1087})
-	check(t, err)
+	expect.OK(t, err)
 	for i, id := range b.IDs {
 		if id != "video"+strconv.Itoa(i) || len(b.Captions[i]) != MSRVTTCaptions {
 			t.Fatalf("clip %d is %q with %d sentences", i, id, len(b.Captions[i]))

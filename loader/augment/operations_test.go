@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/npy"
+	"nmn/internal/expect"
 	"nmn/loader/picture"
 )
 
@@ -29,13 +30,13 @@ var fill = [3]uint8{124, 117, 104}
 func operations(t *testing.T) ([]operation, []uint8) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/operations.json")
-	check(t, err)
+	expect.OK(t, err)
 	var all []operation
-	check(t, json.Unmarshal(text, &all))
+	expect.OK(t, json.Unmarshal(text, &all))
 	file, err := os.ReadFile("testdata/pixels.npy")
-	check(t, err)
+	expect.OK(t, err)
 	_, n, err := npy.ReadHeader(bytes.NewReader(file))
-	check(t, err)
+	expect.OK(t, err)
 	return all, file[n:]
 }
 

@@ -239,14 +239,6 @@ func TestConfig_ValidateAndString(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // BenchmarkOperations measures each operation on a picture of 224×224 pixels.
 func BenchmarkOperations(b *testing.B) {
 	const size = 224

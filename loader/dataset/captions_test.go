@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/manifest"
 	"nmn/loader/scenes"
 	"nmn/text"
@@ -96,7 +97,7 @@ func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 	c.LabelForm = manifest.FormCommas
 	refuse(t, "captions as labels", c.Validate(), "data.label_form is commas, and "+dir+" has captions")
 	files, err := d.Files(t.Context(), false)
-	check(t, err)
+	expect.OK(t, err)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
@@ -109,11 +110,11 @@ func TestOpen_FolderOfPicturesAndTexts(t *testing.T) {
 
 func TestVocabularyOf_CountsTheFirstCaptionsOfEachPicture(t *testing.T) {
 	file, err := scenes.Write(t.Context(), scenes.Config{Split: "train", N: 4, Seed: 1}, nil, t.TempDir())
-	check(t, err)
+	expect.OK(t, err)
 	log := slog.New(slog.DiscardHandler)
 	total := func(o CaptionWords, files ...string) (n int) {
 		v, err := VocabularyOf(t.Context(), log, files, o)
-		check(t, err)
+		expect.OK(t, err)
 		for _, w := range v.Words() {
 			n += w.Count
 		}

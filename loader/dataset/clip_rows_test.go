@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/manifest"
 	"nmn/loader/shard"
@@ -19,7 +20,7 @@ import (
 func smallJPEG(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil))
+	expect.OK(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil))
 	return b.Bytes()
 }
 
@@ -28,7 +29,7 @@ func framesOfClips(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := shard.Create(dir, shard.Config{ShardBytes: 1 << 20, Settings: []byte(`{"frames":5,"size":8}`)})
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for i, name := range names {
 		record := &shard.Record{Clip: name, Width: 8, Height: 8, PictureWidth: 8, PictureHeight: 8, Decoded: i + 1,
@@ -38,9 +39,9 @@ func framesOfClips(t *testing.T, names ...string) string {
 			record.Frames[at].Number = at
 			pictures = append(pictures, smallJPEG(t))
 		}
-		check(t, w.Add(record, pictures))
+		expect.OK(t, w.Add(record, pictures))
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	return dir
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader"
 )
@@ -72,7 +73,7 @@ func TestEvidence_IsOfTheTrainingBags(t *testing.T) {
 			t.Errorf("%s: described as %s", name, d.Describe())
 		}
 		files, err := d.Files(t.Context(), false)
-		check(t, err)
+		expect.OK(t, err)
 		found := false
 		for _, f := range files {
 			found = found || f.Name == "data.evidence" && f.Digest != ""
@@ -123,7 +124,7 @@ func TestEvidence_OfFramesIsThatOfTheirClip(t *testing.T) {
 	c.Evidence = evidenceOf(t, false, strings.Join(words, ","), plain.Train.IDs...)
 	d := openedData(t, &c)
 	frames, err := d.ByFrame(t.Context(), true)
-	check(t, err)
+	expect.OK(t, err)
 	k := len(words)
 	for frame := range frames.Train.Len() {
 		got, want := frames.Evidence.Float32s()[frame*k:][:k], d.Evidence.Float32s()[frame/3*k:][:k]
@@ -185,7 +186,7 @@ func TestVerified_AreTrainingBags(t *testing.T) {
 		t.Error(says)
 	}
 	files, err := d.Files(t.Context(), false)
-	check(t, err)
+	expect.OK(t, err)
 	found := false
 	for _, f := range files {
 		found = found || f.Name == "data.verified" && f.Digest != ""

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/labels/inject"
 	"nmn/loader"
 )
@@ -16,15 +17,8 @@ import (
 // writeFile writes a file, and the folders above it.
 func writeFile(t testing.TB, path, content string) {
 	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o777))
-	check(t, os.WriteFile(path, []byte(content), 0o666))
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 func refuse(t *testing.T, what string, err error, parts ...string) {
@@ -53,7 +47,7 @@ func refuseData(t *testing.T, what string, c *Config, parts ...string) {
 func openedData(t *testing.T, c *Config) *Splits {
 	t.Helper()
 	d, err := Open(t.Context(), c, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -175,9 +169,9 @@ func TestFlips_StartFromTheLabelsOfTheFiles(t *testing.T) {
 	c := DefaultConfig()
 	little(&c)
 	again, err := d.WithNoise(t.Context(), &c)
-	check(t, err)
+	expect.OK(t, err)
 	dir := t.TempDir()
-	check(t, want.WriteFlips(dir))
+	expect.OK(t, want.WriteFlips(dir))
 	clean := d.WithTrueLabels()
 	for _, s := range []struct {
 		name                            string

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/internal/origin"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -24,13 +25,13 @@ import (
 func pictureList(t *testing.T, dir string) *Config {
 	t.Helper()
 	lines := "path,labels\n"
-	check(t, os.Mkdir(filepath.Join(dir, "images"), 0o777))
+	expect.OK(t, os.Mkdir(filepath.Join(dir, "images"), 0o777))
 	for i := range 4 {
 		name := fmt.Sprintf("%d.png", i)
 		f, err := os.Create(filepath.Join(dir, "images", name))
-		check(t, err)
-		check(t, png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4+i))))
-		check(t, f.Close())
+		expect.OK(t, err)
+		expect.OK(t, png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4+i))))
+		expect.OK(t, f.Close())
 		lines += name + ",cat\n"
 	}
 	c := DefaultConfig()
@@ -46,7 +47,7 @@ func TestFiles_OfAManifest(t *testing.T) {
 	d := openedData(t, pictureList(t, t.TempDir()))
 	for _, content := range []bool{false, true} {
 		files, err := d.Files(t.Context(), content)
-		check(t, err)
+		expect.OK(t, err)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Name)
@@ -72,15 +73,15 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 	began := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	put := func(content string, modified time.Time) {
 		t.Helper()
-		check(t, os.WriteFile(weights, []byte(content), 0o666))
-		check(t, os.Chtimes(weights, modified, modified))
+		expect.OK(t, os.WriteFile(weights, []byte(content), 0o666))
+		expect.OK(t, os.Chtimes(weights, modified, modified))
 	}
 	d := newSplits(Options{})
 	digest := func(d *Splits) string {
 		t.Helper()
 		list, err := d.Beside(t.Context(), []origin.Place{{Name: "rates", Path: filepath.Join(dir, "none")},
 			{Name: "net.weights", Path: weights}})
-		check(t, err)
+		expect.OK(t, err)
 		if len(list) == 0 {
 			return ""
 		}
@@ -120,11 +121,11 @@ func TestBeside_ReadsAFileOnce(t *testing.T) {
 
 func TestPictures_AreDecodedUpToTheirLimitAndAllWithoutOne(t *testing.T) {
 	var b bytes.Buffer
-	check(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))))
+	expect.OK(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 3))))
 	file := filepath.Join(t.TempDir(), "a.png")
 	writeFile(t, file, b.String())
 	words, err := text.NewVocabulary([]text.Word{{Text: "dog"}})
-	check(t, err)
+	expect.OK(t, err)
 	for limit, want := range map[int]error{0: nil, 12: nil, 11: loader.ErrCorrupt} {
 		var p picture.Picture
 		if err := Pictures([]string{file}, words, limit).Source.Read(t.Context(), 0, 0, &p); !errors.Is(err, want) {
@@ -206,8 +207,8 @@ func TestFind_LinksToFolders(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "real", "a.jpg"), "x")
 	writeFile(t, filepath.Join(dir, "real", "clip", "1.jpg"), "x")
 	link := filepath.Join(dir, "link")
-	check(t, os.Symlink("real", link))
-	check(t, os.Symlink(filepath.Join(dir, "real", "clip"), filepath.Join(dir, "real", "inner")))
+	expect.OK(t, os.Symlink("real", link))
+	expect.OK(t, os.Symlink(filepath.Join(dir, "real", "clip"), filepath.Join(dir, "real", "inner")))
 	files, skipped, err := FindPictures(t.Context(), []string{link}, "")
 	if ids := PictureIDs([]string{link}, "", files); err != nil || !slices.Equal(ids, []string{"a.jpg", "clip/1.jpg"}) {
 		t.Errorf("%q, %v", ids, err)
@@ -216,7 +217,7 @@ func TestFind_LinksToFolders(t *testing.T) {
 		t.Error(said)
 	}
 	clips, err := FindClips(t.Context(), []string{link})
-	check(t, err)
+	expect.OK(t, err)
 	defer clips.Close()
 	if len(clips.Clips) == 0 {
 		t.Error("no clip in a folder that is a link")

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader"
 )
@@ -32,7 +33,7 @@ func changed(t *testing.T, c Config, key string) *Config {
 		value = "[given]"
 	}
 	text := strings.ReplaceAll(key, ".", ": {") + ": " + value + strings.Repeat("}", strings.Count(key, "."))
-	check(t, yaml.Unmarshal([]byte(text), &c))
+	expect.OK(t, yaml.Unmarshal([]byte(text), &c))
 	return &c
 }
 
@@ -103,7 +104,7 @@ func TestUnread_RefusesWhatAKindOfDataDoesNotRead(t *testing.T) {
 func TestUnread_SaysWhatWouldReadASetting(t *testing.T) {
 	none := func(string) bool { return false }
 	t.Chdir(t.TempDir())
-	check(t, os.Mkdir("given", 0o777))
+	expect.OK(t, os.Mkdir("given", 0o777))
 	for _, test := range []struct {
 		set  Kind
 		key  string

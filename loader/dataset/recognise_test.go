@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/manifest"
 )
@@ -154,7 +155,7 @@ func zipped(t *testing.T, name string) string {
 	var b bytes.Buffer
 	archive := zip.NewWriter(&b)
 	_, err := archive.Create(name)
-	check(t, err)
-	check(t, archive.Close())
+	expect.OK(t, err)
+	expect.OK(t, archive.Close())
 	return b.String()
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/doctor"
@@ -37,14 +38,14 @@ func painted(number, width, height int) image.Image {
 func encodedJPEG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, img, nil))
+	expect.OK(t, jpeg.Encode(&b, img, nil))
 	return b.Bytes()
 }
 
 func encodedPNG(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, png.Encode(&b, img))
+	expect.OK(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
@@ -74,19 +75,19 @@ func split(t *testing.T, name string, bags []bag, words ...string) doctor.Split 
 		all[i] = text.Word{Text: w}
 	}
 	vocabulary, err := text.NewVocabulary(all)
-	check(t, err)
+	expect.OK(t, err)
 	dir := t.TempDir()
 	var ids, files []string
 	var captions [][]string
 	for _, b := range bags {
 		file := b.id + ".jpg"
-		check(t, os.WriteFile(filepath.Join(dir, file), b.file, 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, file), b.file, 0o666))
 		ids, files, captions = append(ids, b.id), append(files, file), append(captions, b.captions)
 	}
 	set, err := loader.NewCaptionSet(name, ids, captions, 5, vocabulary)
-	check(t, err)
+	expect.OK(t, err)
 	source, err := loader.NewFileSource(dir, files)
-	check(t, err)
+	expect.OK(t, err)
 	set.Source = source
 	return doctor.Split{Name: name, Set: set}
 }
@@ -98,7 +99,7 @@ func options() doctor.Options {
 func examine(t *testing.T, o doctor.Options, splits ...doctor.Split) *doctor.Report {
 	t.Helper()
 	r, err := doctor.Examine(t.Context(), splits, o)
-	check(t, err)
+	expect.OK(t, err)
 	return r
 }
 
@@ -380,11 +381,4 @@ func TestExamine_CancellationDoesNotWaitForDecoders(t *testing.T) {
 		t.Errorf("asked to end while a picture is decoded: %v", err)
 	}
 	close(source.letGo)
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/doctor"
 	"nmn/loader/features"
@@ -34,7 +35,7 @@ func (v vectors) Read(ctx context.Context, bag, _ int, dst []float32) error {
 func rowsOf(t *testing.T, name string, rows vectors) doctor.Split {
 	t.Helper()
 	vocabulary, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
-	check(t, err)
+	expect.OK(t, err)
 	set := &loader.Set{Name: name, Vocabulary: vocabulary, Vectors: rows}
 	labels := make([]uint8, 2*len(rows))
 	for i := range rows {

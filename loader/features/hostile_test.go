@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // endingContext ends after the given number of checks, as if a signal came in the midst of reading.
@@ -71,7 +73,7 @@ func TestRecords_ColumnsAreListedAFewTimes(t *testing.T) {
 		},
 	} {
 		arff, err := newARFF(bufio.NewReader(strings.NewReader(text)))
-		check(t, err)
+		expect.OK(t, err)
 		r := &countedRecords{records: arff}
 		if err := read(r); err != nil || r.listed > 5 {
 			t.Errorf("%s: the columns are listed %d times, %v", name, r.listed, err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // shown are the labels of all rows by name.
@@ -155,20 +157,20 @@ func TestOpen_JoinsLabels(t *testing.T) {
 	} {
 		table, err := Open(t.Context(), Options{Features: x, Labels: file(t, "y.csv", []byte(c.labels)),
 			Truth: file(t, "truth.csv", []byte(c.truth)), Words: c.words, JoinLabels: true})
-		check(t, err)
+		expect.OK(t, err)
 		if got := fmt.Sprint(table.Labels.Words, table.Labels.Values, table.Labels.Columns); got != c.want {
 			t.Errorf("%s: labels %s, want %s", name, got, c.want)
 		}
 		if got := fmt.Sprint(table.Truth.Words, table.Truth.Values); got != c.true {
 			t.Errorf("%s: truth %s, want %s", name, got, c.true)
 		}
-		check(t, table.Close())
+		expect.OK(t, table.Close())
 	}
 	table, err := Open(t.Context(), Options{Features: x, Labels: file(t, "y.csv", []byte("dog,cat\n1,0\n0,1\n1,1\n")),
 		Counts: file(t, "counts.csv", []byte("Dog,cat,dog\n3,1,2\n200,0,100\n0,1,0\n")), JoinLabels: true})
-	check(t, err)
+	expect.OK(t, err)
 	if got := fmt.Sprint(table.Counts.Words, table.Counts.Values); got != "[dog cat] [5 1 255 0 0 1]" {
 		t.Errorf("counts %s", got)
 	}
-	check(t, table.Close())
+	expect.OK(t, table.Close())
 }

@@ -18,6 +18,7 @@ import (
 
 	"nmn/format/npy"
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 )
 
 // npyFile writes an array in C order as NumPy does.
@@ -134,9 +135,9 @@ func npz(t testing.TB, method uint16, arrays map[string][]byte) []byte {
 		if err == nil {
 			_, err = w.Write(content)
 		}
-		check(t, err)
+		expect.OK(t, err)
 	}
-	check(t, z.Close())
+	expect.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -192,7 +193,7 @@ func TestOpenTensor_TypesAndNames(t *testing.T) {
 			return err
 		}},
 	})
-	check(t, err)
+	expect.OK(t, err)
 	path := file(t, "x.safetensors", b.Bytes())
 	table := mustOpen(t, Options{Features: path, Array: "x", LabelArray: "y"})
 	if got := all(t, table.Rows); !slices.Equal(got, []float32{1, 2, 3, 4}) ||
@@ -263,7 +264,7 @@ func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 	const rows, width = 1 << 16, 1 << 10 // 256 MiB, a hole in the file
 	head := npyWithHeader(fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, width),
 		false, []float32{})
-	check(t, os.WriteFile(path, head, 0o666))
+	expect.OK(t, os.WriteFile(path, head, 0o666))
 	if err := os.Truncate(path, int64(len(head))+4*rows*width); err != nil {
 		t.Skip("the file system has no holes:", err)
 	}
@@ -271,7 +272,7 @@ func TestFileRows_TakesMemoryOfRows(t *testing.T) {
 	row := make([]float32, width)
 	read := func() {
 		for i := 0; i < rows; i += 97 {
-			check(t, table.Rows.Read(i, row))
+			expect.OK(t, table.Rows.Read(i, row))
 		}
 	}
 	read()
@@ -286,7 +287,7 @@ func TestMemoryRows_ReadsWhatWasAdded(t *testing.T) {
 		m, row := newMemoryRows(width), make([]float32, width)
 		for i := range 2*m.perBlock + 1 {
 			row[0], row[width-1] = float32(i), float32(i)
-			check(t, m.add(row))
+			expect.OK(t, m.add(row))
 		}
 		if m.Len() != 2*m.perBlock+1 || len(m.blocks) != 3 || m.bytes() != 4*int64(width)*int64(m.Len()) {
 			t.Fatalf("width %d: %d rows in %d blocks, %d bytes", width, m.Len(), len(m.blocks), m.bytes())

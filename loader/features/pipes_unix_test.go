@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/input"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestOpen_RefusesPipes(t *testing.T) {
 	for _, ending := range []string{"csv", "arff", "npy", "npz", "safetensors", "parquet"} {
 		pipe := filepath.Join(t.TempDir(), "pipe."+ending)
-		check(t, syscall.Mkfifo(pipe, 0o600))
+		expect.OK(t, syscall.Mkfifo(pipe, 0o600))
 		if _, err := Open(t.Context(), Options{Features: pipe}); !errors.Is(err, input.ErrNoFile) {
 			t.Errorf(".%s: %v", ending, err)
 		}

@@ -13,13 +13,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // file writes a file into a folder of the test and returns its path.
 func file(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, content, 0o666))
+	expect.OK(t, os.WriteFile(path, content, 0o666))
 	return path
 }
 
@@ -30,7 +32,7 @@ func zipped(t testing.TB, content string) []byte {
 	if _, err := z.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	check(t, z.Close())
+	expect.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -38,7 +40,7 @@ func zipped(t testing.TB, content string) []byte {
 func mustOpen(t testing.TB, o Options) *Table {
 	t.Helper()
 	table, err := Open(t.Context(), o)
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := table.Close(); err != nil {
 			t.Error(err)
@@ -53,7 +55,7 @@ func all(t testing.TB, rows Rows) []float32 {
 	values := make([]float32, 0, rows.Len()*rows.Width())
 	row := make([]float32, rows.Width())
 	for i := range rows.Len() {
-		check(t, rows.Read(i, row))
+		expect.OK(t, rows.Read(i, row))
 		values = append(values, row...)
 	}
 	return values
@@ -248,10 +250,10 @@ func TestMeasure_ColumnsOnTheirOwn(t *testing.T) {
 		{99, 99, 99, 99}, // not among those asked for
 		{1e7 + 4, 4, .1, 5},
 	} {
-		check(t, rows.add(row))
+		expect.OK(t, rows.add(row))
 	}
 	m, err := Measure(4, chosen(rows, 0, 1, 3))
-	check(t, err)
+	expect.OK(t, err)
 	if m.Rows != 3 || m.Constant != 2 || m.Mean[0] != 1e7+2 || m.Mean[1] != 4 || m.Mean[3] != 4 {
 		t.Errorf("%+v", m)
 	}
@@ -278,17 +280,17 @@ func TestWriter_BothFormatsReadBack(t *testing.T) {
 	for _, name := range []string{"x.npy", "x.safetensors"} {
 		path := filepath.Join(t.TempDir(), name)
 		w, err := Create(path, 3)
-		check(t, err)
+		expect.OK(t, err)
 		var want []float32
 		for i := range 20_000 { // beyond the buffer
 			row := []float32{float32(i), -1, .5}
-			check(t, w.Write(row))
+			expect.OK(t, w.Write(row))
 			want = append(want, row...)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is there before it is complete", name)
 		}
-		check(t, errors.Join(w.Commit(), w.Close()))
+		expect.OK(t, errors.Join(w.Commit(), w.Close()))
 		if got := all(t, mustOpen(t, Options{Features: path}).Rows); !slices.Equal(got, want) {
 			t.Errorf("%s: other rows come back", name)
 		}
@@ -298,22 +300,14 @@ func TestWriter_BothFormatsReadBack(t *testing.T) {
 	}
 }
 
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 	text := []byte("id,a,b,l1,l2,l3,w\nu,1,2,0,1,1,.5\nv,3,4,0,1,0,.25\n")
 	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", text), LabelColumns: []string{"l*"},
 		WeightColumn: "w"})
-	check(t, err)
+	expect.OK(t, err)
 	defer table.Close()
 	d, err := table.Describe()
-	check(t, err)
+	expect.OK(t, err)
 	if d.Rows != 2 || d.Features != 2 || d.PerRow != 1.5 || d.FirstID != "u" || !slices.Equal(d.Never, []string{"l1"}) ||
 		!slices.Equal(d.Always, []string{"l2"}) || !slices.Equal(d.Weights, []float32{.25, .5}) {
 		t.Errorf("described as %+v", d)
@@ -323,11 +317,11 @@ func TestDescribe_LabelsOnNoRowAndOnAll(t *testing.T) {
 func TestDescribe_CountsRowsOnDiskThatAreNoFeatures(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.npy")
 	table, err := Open(t.Context(), Options{Features: file(t, "x.csv", []byte("a,b\n1,2\n3,4\n5,6\n"))})
-	check(t, err)
+	expect.OK(t, err)
 	defer table.Close()
-	check(t, WriteFile(name, table.Rows))
+	expect.OK(t, WriteFile(name, table.Rows))
 	onDisk, err := Open(t.Context(), Options{Features: name})
-	check(t, err)
+	expect.OK(t, err)
 	defer onDisk.Close()
 	d, err := onDisk.Describe()
 	if err != nil || !d.OnDisk || d.Rows != 3 || d.Features != 2 || d.Unusable != 0 {
@@ -343,16 +337,16 @@ func TestOrder_OfColumnsByName(t *testing.T) {
 	open := func(text string) *Table {
 		t.Helper()
 		table, err := Open(t.Context(), Options{Features: file(t, "x.csv", []byte(text))})
-		check(t, err)
-		t.Cleanup(func() { check(t, table.Close()) })
+		expect.OK(t, err)
+		t.Cleanup(func() { expect.OK(t, table.Close()) })
 		return table
 	}
 	table := open("c,a,b\n3,1,2\n6,4,5\n")
-	check(t, table.Order(nil, "m"))
-	check(t, table.Order([]string{"a", "b", "c"}, "m"))
+	expect.OK(t, table.Order(nil, "m"))
+	expect.OK(t, table.Order([]string{"a", "b", "c"}, "m"))
 	row := make([]float32, 3)
 	for i, want := range []string{"[1 2 3]", "[4 5 6]"} {
-		if check(t, table.Rows.Read(i, row)); fmt.Sprint(row) != want {
+		if expect.OK(t, table.Rows.Read(i, row)); fmt.Sprint(row) != want {
 			t.Errorf("row %d is %v, want %s", i+1, row, want)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	_ "nmn/format/parquet"
+
+	"nmn/internal/expect"
 )
 
 func TestOpenCSV_HeaderSeparatorAndIdentifiers(t *testing.T) {
@@ -212,7 +214,7 @@ func TestReadLabelXML_Refuses(t *testing.T) {
 func parquetFile[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	check(t, parquet.WriteFile(path, rows, append(options, parquet.MaxRowsPerRowGroup(100))...))
+	expect.OK(t, parquet.WriteFile(path, rows, append(options, parquet.MaxRowsPerRowGroup(100))...))
 	return path
 }
 
@@ -270,7 +272,7 @@ func TestOpenParquet_VectorsAndLists(t *testing.T) {
 	rows[7].Vector = []float32{1, float32(math.NaN())}
 	refused(t, Options{Features: parquetFile(t, rows)}, ErrValue, "row 8", "embedding", "number 2 is NaN")
 	whole, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	claims := slices.Clone(whole)
 	claims[len(claims)-5] = 0xff // 4 GB of metadata
 	refused(t, Options{Features: file(t, "claims.parquet", claims)}, ErrFormat, "does not end as")

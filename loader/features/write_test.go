@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // failingRows are rows; one of them cannot be read.
@@ -30,9 +32,9 @@ func TestWriteFile_LeavesNothingOfAFailure(t *testing.T) {
 	for _, ending := range []string{".npy", ".safetensors"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "v"+ending)
-		check(t, WriteFile(path, failingRows{-1}))
+		expect.OK(t, WriteFile(path, failingRows{-1}))
 		whole, err := os.ReadFile(path)
-		check(t, err)
+		expect.OK(t, err)
 		for _, row := range []int{0, 3} {
 			if err := WriteFile(path, failingRows{row}); !errors.Is(err, errRow) {
 				t.Errorf("%s, row %d: %v", ending, row, err)
@@ -50,7 +52,7 @@ func TestWriteFile_LeavesNothingOfAFailure(t *testing.T) {
 func TestWriter_RefusesARowOfAnotherWidth(t *testing.T) {
 	for _, ending := range []string{".npy", ".safetensors"} {
 		w, err := Create(filepath.Join(t.TempDir(), "v"+ending), 3)
-		check(t, err)
+		expect.OK(t, err)
 		for _, width := range []int{0, 2, 4} {
 			if err := w.Write(make([]float32, width)); err == nil {
 				t.Errorf("%s: a row of %d numbers, want 3: no error", ending, width)

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // installed is the ffmpeg of this machine.
@@ -56,7 +58,7 @@ func drawn(number int) *image.YCbCr {
 func shown(t *testing.T, file []byte) int {
 	t.Helper()
 	p, err := jpeg.Decode(bytes.NewReader(file))
-	check(t, err)
+	expect.OK(t, err)
 	w, h := p.Bounds().Dx(), p.Bounds().Dy()
 	number := 0
 	for bit := range numberBits {
@@ -75,7 +77,7 @@ func shown(t *testing.T, file []byte) int {
 func writeY4M(t *testing.T, name string, n int) {
 	t.Helper()
 	file, err := os.Create(name)
-	check(t, err)
+	expect.OK(t, err)
 	defer file.Close()
 	w := bufio.NewWriter(file)
 	fmt.Fprintf(w, "YUV4MPEG2 W%d H%d F10:1 Ip A1:1 C420jpeg\n", drawnWidth, drawnHeight)
@@ -86,13 +88,13 @@ func writeY4M(t *testing.T, name string, n int) {
 		w.Write(p.Cb)
 		w.Write(p.Cr)
 	}
-	check(t, w.Flush())
+	expect.OK(t, w.Flush())
 }
 
 func asJPEG(t *testing.T, p image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, p, &jpeg.Options{Quality: 90}))
+	expect.OK(t, jpeg.Encode(&b, p, &jpeg.Options{Quality: 90}))
 	return b.Bytes()
 }
 
@@ -123,7 +125,7 @@ func writeAVI(t *testing.T, name string, declared int, pictures [][]byte) {
 		movie = append(movie, chunk("00dc", p))
 	}
 	riff := chunk("RIFF", []byte("AVI "), list("hdrl", main, stream), list("movi", movie...))
-	check(t, os.WriteFile(name, riff, 0o644))
+	expect.OK(t, os.WriteFile(name, riff, 0o644))
 }
 
 // wantFrames extracts and holds the pictures to the numbers that they must show.
@@ -231,14 +233,14 @@ func TestExtract_SizeChangesMidway(t *testing.T) {
 		stream = append(stream, asJPEG(t, p)...)
 	}
 	name := filepath.Join(t.TempDir(), "a.mjpeg")
-	check(t, os.WriteFile(name, stream, 0o644))
+	expect.OK(t, os.WriteFile(name, stream, 0o644))
 	for _, size := range []int{0, 100} {
 		c := config(10)
 		c.Size = size
 		clip := wantFrames(t, f, name, c, choose(30, 10))
 		for i, file := range clip.Pictures {
 			p, err := jpeg.DecodeConfig(bytes.NewReader(file))
-			check(t, err)
+			expect.OK(t, err)
 			if p.Width != clip.Record.PictureWidth || p.Height != clip.Record.PictureHeight {
 				t.Errorf("picture %d has %d×%d pixels, want %d×%d", i, p.Width, p.Height, clip.Record.PictureWidth,
 					clip.Record.PictureHeight)
@@ -279,7 +281,7 @@ func TestExtract_Rotation(t *testing.T) {
 	writeY4M(t, in, 20)
 	convert(t, f, in, out, "-c:v", "mpeg4", "-q:v", "2")
 	file, err := os.ReadFile(out)
-	check(t, err)
+	expect.OK(t, err)
 	// The matrix of the track header (ISO 14496-12), 40 bytes into a box of version 0: by a quarter.
 	at := bytes.Index(file, []byte("tkhd"))
 	if at < 0 || file[at+4] != 0 {
@@ -291,7 +293,7 @@ func TestExtract_Rotation(t *testing.T) {
 	binary.BigEndian.PutUint32(matrix[12:], 0xffff0000)
 	binary.BigEndian.PutUint32(matrix[24:], drawnHeight<<16)
 	binary.BigEndian.PutUint32(matrix[32:], 0x40000000)
-	check(t, os.WriteFile(out, file, 0o644))
+	expect.OK(t, os.WriteFile(out, file, 0o644))
 	r := wantFrames(t, f, out, config(5), choose(20, 5)).Record
 	if r.Width != drawnHeight || r.Height != drawnWidth || r.PictureWidth != drawnHeight || r.PictureHeight != drawnWidth {
 		t.Errorf("%d×%d with pictures of %d×%d, want all turned", r.Width, r.Height, r.PictureWidth, r.PictureHeight)
@@ -315,9 +317,9 @@ func TestExtract_Colours(t *testing.T) {
 			t.Skipf("left out: this ffmpeg cannot make %s: %v: %s", name, err, text)
 		}
 		clip, err := f.Extract(t.Context(), Source{Name: name, Path: out}, config(1))
-		check(t, err)
+		expect.OK(t, err)
 		p, err := jpeg.Decode(bytes.NewReader(clip.Pictures[0]))
-		check(t, err)
+		expect.OK(t, err)
 		r, g, b, _ := p.At(20, 20).RGBA()
 		for i, d := range []int{int(r>>8) - 0x28, int(g>>8) - 0xa0, int(b>>8) - 0x50} {
 			if d < -4 || d > 4 {
@@ -332,18 +334,18 @@ func TestExtract_RealFFmpegOddFiles(t *testing.T) {
 	f := installed(t)
 	dir := t.TempDir()
 	noise := filepath.Join(dir, "noise.mp4")
-	check(t, os.WriteFile(noise, bytes.Repeat([]byte("no clip at all. "), 4000), 0o644))
+	expect.OK(t, os.WriteFile(noise, bytes.Repeat([]byte("no clip at all. "), 4000), 0o644))
 	sound := filepath.Join(dir, "sound.avi")
 	writeSound(t, sound)
 	headless := filepath.Join(dir, "none.avi")
 	writeAVI(t, headless, 0, nil)
 	playlist := filepath.Join(dir, "list.m3u8")
-	check(t,
+	expect.OK(t,
 		os.WriteFile(playlist,
 			[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://localhost:1/secret.ts\n#EXT-X-ENDLIST\n"),
 			0o644))
 	wide := filepath.Join(dir, "wide.y4m")
-	check(t,
+	expect.OK(t,
 		os.WriteFile(wide, slices.Concat([]byte("YUV4MPEG2 W70000 H2 F10:1 C420jpeg\nFRAME\n"), make([]byte, 70000*3)),
 			0o644))
 	for path, want := range map[string]string{wide: "70000×2 pixels", noise: "Invalid data", sound: "no video",
@@ -362,7 +364,7 @@ func TestExtract_RealFFmpegReadsNoManifest(t *testing.T) {
 	secret := filepath.Join(dir, "secret.mp4") // newer ffmpegs look at this ending
 	writeY4M(t, secret, 3)
 	manifest := filepath.Join(dir, "harmless.mp4")
-	check(t, os.WriteFile(manifest, []byte(`<?xml version="1.0"?>
+	expect.OK(t, os.WriteFile(manifest, []byte(`<?xml version="1.0"?>
 <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S" minBufferTime="PT1S"
  profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="video/mp4"><Representation id="0"
  bandwidth="1000" width="192" height="48">
@@ -384,5 +386,5 @@ func writeSound(t *testing.T, name string) {
 			"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data")
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(samples))), samples...)
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-8))
-	check(t, os.WriteFile(name, b, 0o644))
+	expect.OK(t, os.WriteFile(name, b, 0o644))
 }

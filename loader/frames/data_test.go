@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // TestExtract_RealClips holds the frames that are taken of real clips to the MD5 sums of all their
@@ -24,7 +26,7 @@ func TestExtract_RealClips(t *testing.T) {
 	f := installed(t)
 	folder := filepath.Join(data, "videos")
 	sums, err := filepath.Glob(filepath.Join(folder, "framemd5", "*.framemd5"))
-	check(t, err)
+	expect.OK(t, err)
 	if len(sums) == 0 {
 		t.Skip("left out: no ", folder, "/framemd5")
 	}
@@ -74,14 +76,14 @@ func passed(t *testing.T, f *FFmpeg, clip string, chosen []int) []string {
 	out, err := exec.Command(f.Path, "-nostdin", "-v", "error", "-reinit_filter", "0", "-i", clip, "-map", video,
 		"-fps_mode", "passthrough",
 		"-vf", selectFilter(chosen), "-f", "framemd5", "pipe:1").Output()
-	check(t, err)
+	expect.OK(t, err)
 	return sumsOf(out)
 }
 
 func frameSums(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	check(t, err)
+	expect.OK(t, err)
 	return sumsOf(text)
 }
 
@@ -100,12 +102,12 @@ func sumsOf(text []byte) (sums []string) {
 func statedCounts(t *testing.T, folder string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "clips.json"))
-	check(t, err)
+	expect.OK(t, err)
 	var all []struct {
 		File   string `json:"file"`
 		Frames int    `json:"frames"`
 	}
-	check(t, json.Unmarshal(text, &all))
+	expect.OK(t, json.Unmarshal(text, &all))
 	counts := map[string]int{}
 	for _, c := range all {
 		counts[c.File] = c.Frames

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 func TestChoose_CentresOfEqualSpans(t *testing.T) {
@@ -71,7 +73,7 @@ func TestFind_VersionAndCure(t *testing.T) {
 func some(t *testing.T) Source {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clip.mp4")
-	check(t, os.WriteFile(name, []byte("of no importance"), 0o644))
+	expect.OK(t, os.WriteFile(name, []byte("of no importance"), 0o644))
 	return Source{Name: "clip.mp4", Path: name}
 }
 
@@ -85,7 +87,7 @@ func config(frames int) Config {
 func fakeNumber(t *testing.T, file []byte) int {
 	t.Helper()
 	picture, err := jpeg.Decode(bytes.NewReader(file))
-	check(t, err)
+	expect.OK(t, err)
 	return (int(picture.(*image.YCbCr).Y[0]) + 5) / 10
 }
 
@@ -93,7 +95,7 @@ func TestExtract_CountedFramesDecide(t *testing.T) {
 	for mode, n := range map[string]int{"honest": fakePackets, "counts wrong": fakePackets - 3,
 		"complains and goes on": fakePackets} {
 		clip, err := fake(t, mode).Extract(t.Context(), some(t), config(4))
-		check(t, err)
+		expect.OK(t, err)
 		want := choose(n, 4)
 		if clip.Record.Decoded != n || len(clip.Pictures) != len(want) || clip.Record.FrameRate != 25 ||
 			clip.Record.Width != fakeWidth {
@@ -157,10 +159,10 @@ func TestExtract_KillsTheWholeGroup(t *testing.T) {
 	var pid int
 	for pid == 0 {
 		names, err := os.ReadDir(pids)
-		check(t, err)
+		expect.OK(t, err)
 		for _, n := range names {
 			pid, err = strconv.Atoi(n.Name())
-			check(t, err)
+			expect.OK(t, err)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -186,7 +188,7 @@ func TestExtract_OddFiles(t *testing.T) {
 	dir := t.TempDir()
 	f := fake(t, "honest")
 	empty := filepath.Join(dir, "empty.mp4")
-	check(t, os.WriteFile(empty, nil, 0o644))
+	expect.OK(t, os.WriteFile(empty, nil, 0o644))
 	for path, want := range map[string]string{empty: "empty", dir: "not a file",
 		filepath.Join(dir, "none.mp4"): "no such file"} {
 		if _, err := f.Extract(t.Context(), Source{Name: "a", Path: path}, config(4)); !errors.Is(err, ErrClip) ||
@@ -228,17 +230,10 @@ func TestConfig_Bounds(t *testing.T) {
 		"Timeout": func(c *Config) { c.Timeout = 0 },
 	} {
 		c := DefaultConfig()
-		check(t, c.Validate())
+		expect.OK(t, c.Validate())
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

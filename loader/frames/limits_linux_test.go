@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"nmn/internal/expect"
 )
 
 // limitsEnv names a folder for the limits that fakes run under: the names of empty files, for they may not write.
@@ -41,7 +43,7 @@ func TestExtract_LimitsTheMemoryOfEveryCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
-	check(t, err)
+	expect.OK(t, err)
 	var got []string
 	for _, f := range files {
 		limit, _, _ := strings.Cut(f.Name(), "-")
@@ -57,14 +59,14 @@ func TestExtract_LimitsTheMemoryOfEveryCall(t *testing.T) {
 func TestLimit_HoldsTheChild(t *testing.T) {
 	const bytes uint64 = 5 << 30
 	cmd := exec.Command("sleep", "3600")
-	check(t, cmd.Start())
+	expect.OK(t, cmd.Start())
 	defer func() {
-		check(t, cmd.Process.Kill())
+		expect.OK(t, cmd.Process.Kill())
 		_ = cmd.Wait() // it was killed
 	}()
 	limit(cmd.Process.Pid, bytes)
 	limits, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(cmd.Process.Pid), "limits"))
-	check(t, err)
+	expect.OK(t, err)
 	for name, want := range map[string]string{
 		"Max address space":  fmt.Sprint(bytes),
 		"Max file size":      "0",

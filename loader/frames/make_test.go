@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/loader/shard"
 )
@@ -27,11 +28,11 @@ func folder(t *testing.T, n int, empty ...int) []Source {
 		if slices.Contains(empty, i) {
 			content = nil
 		}
-		check(t, os.MkdirAll(filepath.Join(dir, fmt.Sprint(i%3)), 0o777))
-		check(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i%3), fmt.Sprintf("%02d.mp4", i)), content, 0o644))
+		expect.OK(t, os.MkdirAll(filepath.Join(dir, fmt.Sprint(i%3)), 0o777))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i%3), fmt.Sprintf("%02d.mp4", i)), content, 0o644))
 	}
 	sources, err := Search([]string{dir})
-	check(t, err)
+	expect.OK(t, err)
 	return sources
 }
 
@@ -42,7 +43,7 @@ func options(dir string) Options {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	check(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+	expect.OK(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			var b []byte
 			b, err = os.ReadFile(filepath.Join(dir, name))
@@ -75,14 +76,14 @@ func TestMake_SameBytesWhateverTheWorkers(t *testing.T) {
 		var last Progress
 		o.Notify = func(p Progress) { last = p }
 		sum, err := Make(t.Context(), f, config(3), sources, o)
-		check(t, err)
+		expect.OK(t, err)
 		if sum.Clips != 9 || sum.LeftOut != 2 || sum.Frames != 27 || last != (Progress{11, 11, 0, 2}) {
 			t.Errorf("%+v, %+v", sum, last)
 		}
 		r, err := shard.Open(o.Output)
-		check(t, err)
-		check(t, r.Check(t.Context()))
-		check(t, r.Close())
+		expect.OK(t, err)
+		expect.OK(t, r.Check(t.Context()))
+		expect.OK(t, r.Close())
 		got := tree(t, o.Output)
 		if want == nil {
 			want = got
@@ -101,7 +102,7 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 	sources := folder(t, 9, 2)
 	whole := options(filepath.Join(t.TempDir(), "whole"))
 	_, err := Make(t.Context(), f, config(3), sources, whole)
-	check(t, err)
+	expect.OK(t, err)
 	for stop := 1; stop < 9; stop += 3 {
 		o := options(filepath.Join(t.TempDir(), "out"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,12 +116,12 @@ func TestMake_StoppedAndResumed(t *testing.T) {
 		}
 		o.Notify = nil
 		leftover := filepath.Join(o.Output, "."+ProblemsName+"12345678901234567") // as a kill leaves it
-		check(t, os.WriteFile(leftover, nil, 0o644))
+		expect.OK(t, os.WriteFile(leftover, nil, 0o644))
 		if _, err := Make(t.Context(), f, config(4), sources, o); !errors.Is(err, shard.ErrSettings) {
 			t.Errorf("other settings: %v", err)
 		}
 		sum, err := Make(t.Context(), f, config(3), sources, o)
-		check(t, err)
+		expect.OK(t, err)
 		if sum.Clips != 8 || sum.Before < stop-1 || sum.LeftOut != 1 {
 			t.Errorf("stopped after %d: %+v", stop, sum)
 		}
@@ -147,14 +148,14 @@ func wantSameClips(t *testing.T, got, want string) {
 func contents(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	r, err := shard.Open(dir)
-	check(t, err)
+	expect.OK(t, err)
 	defer r.Close()
-	check(t, r.Check(t.Context()))
+	expect.OK(t, r.Check(t.Context()))
 	for record, err := range r.Records() {
-		check(t, err)
+		expect.OK(t, err)
 		for i, f := range record.Frames {
 			b, err := r.ReadFrame(&record, i, nil)
-			check(t, err)
+			expect.OK(t, err)
 			all = append(all, fmt.Sprintf("%s %d %v %x", record.Clip, f.Number, f.Time, b))
 		}
 	}
@@ -175,7 +176,7 @@ func TestMake_TooManyBadClips(t *testing.T) {
 	}
 	o.MaxBad = 3
 	sum, err = Make(t.Context(), f, config(3), sources, o)
-	check(t, err)
+	expect.OK(t, err)
 	if sum.Clips != 6 || sum.LeftOut != 3 || sum.Before == 0 {
 		t.Errorf("%+v", sum)
 	}
@@ -186,7 +187,7 @@ func TestMake_TellsOfComplaints(t *testing.T) {
 	f := fake(t, "complains and goes on")
 	o := options(filepath.Join(t.TempDir(), "out"))
 	sum, err := Make(t.Context(), f, config(3), folder(t, 2), o)
-	check(t, err)
+	expect.OK(t, err)
 	text := tree(t, o.Output)[ProblemsName]
 	if sum.Damaged != 2 || sum.Clips != 2 ||
 		strings.Count(text, `"kept":true,"cause":"error while decoding MB 25 18`) != 2 {
@@ -202,7 +203,7 @@ func TestMake_OddNames(t *testing.T) {
 	o := options(filepath.Join(t.TempDir(), "out"))
 	for range 2 {
 		sum, err := Make(t.Context(), f, config(3), []Source{bad, long, good}, o)
-		check(t, err)
+		expect.OK(t, err)
 		text := tree(t, o.Output)[ProblemsName]
 		if sum.Clips != 1 || sum.LeftOut != 2 || strings.Count(text, "\n") != 2 ||
 			!strings.Contains(text, "rename it") || !strings.Contains(text, "has 4204 bytes") {
@@ -222,11 +223,11 @@ func TestMake_NoFFmpeg(t *testing.T) {
 func TestSearch_FoldersAndFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b/2.MP4", "b/1.avi", "a.mkv", "notes.txt", "b/c/3.webm"} {
-		check(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
-		check(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+		expect.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	all, err := Search([]string{dir})
-	check(t, err)
+	expect.OK(t, err)
 	var names []string
 	for _, s := range all {
 		names = append(names, s.Name)
@@ -235,7 +236,7 @@ func TestSearch_FoldersAndFiles(t *testing.T) {
 		t.Errorf("clips %q, want %q", names, want)
 	}
 	two, err := Search([]string{filepath.Join(dir, "b"), filepath.Join(dir, "notes.txt")})
-	check(t, err)
+	expect.OK(t, err)
 	if len(two) != 4 || two[0].Name != filepath.ToSlash(filepath.Join(dir, "b", "1.avi")) ||
 		two[3].Path != filepath.Join(dir, "notes.txt") {
 		t.Errorf("two paths: %+v", two)
@@ -251,9 +252,9 @@ func TestSearch_FoldersAndFiles(t *testing.T) {
 func TestReadList_OrderAndFolder(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "list.txt")
-	check(t, os.WriteFile(name, []byte("# training\nb.mp4\r\n\n a/../a/c.mp4 \n/x/y.avi\n"), 0o644))
+	expect.OK(t, os.WriteFile(name, []byte("# training\nb.mp4\r\n\n a/../a/c.mp4 \n/x/y.avi\n"), 0o644))
 	all, err := ReadList(name)
-	check(t, err)
+	expect.OK(t, err)
 	want := []Source{{"b.mp4", filepath.Join(dir, "b.mp4")}, {"a/c.mp4", filepath.Join(dir, "a/c.mp4")},
 		{"/x/y.avi", "/x/y.avi"}}
 	if !slices.Equal(all, want) {
@@ -261,7 +262,7 @@ func TestReadList_OrderAndFolder(t *testing.T) {
 	}
 	for text, want := range map[string]string{"a.mp4\nb.mp4\n./a.mp4\n": "line 3", "# nothing\n": "names a clip",
 		strings.Repeat("x", listLine+1): "line 1"} {
-		check(t, os.WriteFile(name, []byte(text), 0o644))
+		expect.OK(t, os.WriteFile(name, []byte(text), 0o644))
 		if _, err := ReadList(name); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("%.20q: %v", text, err)
@@ -285,7 +286,7 @@ func TestComplaints_Bounded(t *testing.T) {
 func TestMake_RefusesToOverwriteAListOfOthers(t *testing.T) {
 	o := options(t.TempDir())
 	notes := filepath.Join(o.Output, ProblemsName)
-	check(t, os.WriteFile(notes, []byte("of somebody\n"), 0o644))
+	expect.OK(t, os.WriteFile(notes, []byte("of somebody\n"), 0o644))
 	var mistake *setting.Error
 	_, err := Make(t.Context(), fake(t, "honest"), config(3), folder(t, 2), o)
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), notes+" would be overwritten") {

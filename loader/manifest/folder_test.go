@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // folderWith is a folder with files; the content of pictures does not matter here.
@@ -15,8 +17,8 @@ func folderWith(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		check(t, os.MkdirAll(filepath.Dir(file), 0o777))
-		check(t, os.WriteFile(file, []byte(content), 0o666))
+		expect.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		expect.OK(t, os.WriteFile(file, []byte(content), 0o666))
 	}
 	return dir
 }
@@ -167,7 +169,7 @@ func TestRead_TextsNextToPictures(t *testing.T) {
 	read := func(o Options) *Manifest {
 		t.Helper()
 		m, err := Read(t.Context(), folder, o)
-		check(t, err)
+		expect.OK(t, err)
 		return m
 	}
 	m := read(Options{})
@@ -199,7 +201,7 @@ func TestRead_FileOfInstances(t *testing.T) {
 	file := filepath.Join(dir, "annotations", "instances_train2017.json")
 	for images, want := range map[string]string{"": "train2017", filepath.Join(dir, "else"): "else"} {
 		m, err := Read(t.Context(), file, Options{Images: images})
-		check(t, err)
+		expect.OK(t, err)
 		if m.Form != FormCOCO || m.Folder != filepath.Join(dir, want) || m.HasSplits() ||
 			!slices.Equal(m.rows(), []string{"1.jpg  cat,dog", "2.jpg"}) {
 			t.Errorf("%s: %s, %q", m.Form, m.Folder, m.rows())
@@ -283,7 +285,7 @@ func TestRead_FollowsLinksToPictures(t *testing.T) {
 	for form, files := range map[Form][]string{FormFolders: {"cat/1.jpg"}, FormYOLO: {"images/1.jpg", "labels/1.txt"}} {
 		dir := folderWith(t, map[string]string{"cat/2.jpg": "", "dog/3.jpg": ""})
 		for _, file := range files {
-			check(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o777))
+			expect.OK(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o777))
 			if err := os.Symlink(filepath.Join(other, filepath.Base(file)), filepath.Join(dir, file)); err != nil {
 				t.Skip(err)
 			}
@@ -302,7 +304,7 @@ func TestRead_FollowsLinksToPictures(t *testing.T) {
 		}
 	}
 	m, err := Read(t.Context(), dir, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	want := []string{`picture "cat/broken.jpg": "cat/broken.jpg" is a link to "nowhere.jpg", which is not there`,
 		`picture "cat/loop.jpg": "cat/loop.jpg" is a link that leads back to itself`}
 	if err := m.FindFiles(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), strings.Join(want, ", ")) {
@@ -322,7 +324,7 @@ func TestRead_FollowsLinksToPictures(t *testing.T) {
 func TestRead_NamesThatCannotBeUsedAreLeftOut(t *testing.T) {
 	dir := folderWith(t, map[string]string{"cat/1.jpg": "", "cat/a\ab.jpg": ""})
 	m, err := Read(t.Context(), dir, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	var left []error
 	err = m.FindFiles(t.Context(), dir, func(err error) { left = append(left, err) })
 	if err != nil || len(m.Rows) != 1 ||
@@ -336,7 +338,7 @@ func TestRead_MissingPictures(t *testing.T) {
 	dir := folderWith(t, map[string]string{"Annotations/1.xml": xmlOf("1.jpg", "dog"), "JPEGImages/1.jpg": "",
 		"Annotations/2.xml": xmlOf("2.jpg", "dog")})
 	m, err := Read(t.Context(), dir, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	if err := m.FindFiles(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), `"JPEGImages/2.jpg"`) {
 		t.Errorf("%v, want the picture that is missing", err)
 	}
@@ -355,7 +357,7 @@ func TestRead_ManyFiles(t *testing.T) {
 	}
 	o := Options{}
 	r := &folderReader{labels: l, pictures: l, o: &o, b: newBuilder("x", "x")}
-	check(t, r.read(t.Context()))
+	expect.OK(t, r.read(t.Context()))
 	if len(r.b.manifest.Rows) != n || len(r.b.manifest.Labels) != 1000 {
 		t.Errorf("%d rows, %d labels", len(r.b.manifest.Rows), len(r.b.manifest.Labels))
 	}
@@ -428,10 +430,10 @@ func TestRead_NamesEmptyFolders(t *testing.T) {
 		}
 		dir := folderWith(t, files)
 		for _, folder := range c.folders {
-			check(t, os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o777))
+			expect.OK(t, os.MkdirAll(filepath.Join(dir, filepath.FromSlash(folder)), 0o777))
 		}
 		m, err := Read(t.Context(), dir, Options{})
-		check(t, err)
+		expect.OK(t, err)
 		if got := strings.Join(m.Columns.Ignored, "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/text"
@@ -38,7 +39,7 @@ func parseText(name, text string, o Options) (*Manifest, error) {
 func parsed(t *testing.T, content string) *Manifest {
 	t.Helper()
 	m, err := parseText("m.csv", content, Options{})
-	check(t, err)
+	expect.OK(t, err)
 	return m
 }
 
@@ -233,7 +234,7 @@ func TestParse_ColumnsThatAreChosen(t *testing.T) {
 func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 	m := parsed(t, "path,labels,split\na,cat;dog,train\nb,dog;emu;ape,train\nc,dog;yak;emu,test\nd,dog;yak,test\n")
 	v, err := m.Vocabulary(10, 1)
-	check(t, err)
+	expect.OK(t, err)
 	want := []text.Word{{Text: "dog", POS: text.Others, Count: 2}, {Text: "ape", POS: text.Others, Count: 1},
 		{Text: "cat", POS: text.Others, Count: 1}, {Text: "emu", POS: text.Others, Count: 1}}
 	if got := v.Words(); !slices.Equal(got, want) {
@@ -252,7 +253,7 @@ func TestManifest_VocabularyIsOfTrainingRows(t *testing.T) {
 		t.Error("no label is on three rows")
 	}
 	s, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(s.IDs, []string{"c", "d"}) || !slices.Equal(s.Labels.Uint8s(), []uint8{1, 0, 0, 1, 1, 0, 0, 0}) ||
 		s.Truth != nil || s.Counts != nil {
 		t.Errorf("set of %q with labels %v", s.IDs, s.Labels.Uint8s())
@@ -267,9 +268,9 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 	m := parsed(t, "path,labels,split,truth,counts\na,dog,train,,\nb,dog,test,cat,dog:4\nc,cat;dog,test,-,cat:1;dog:2\n"+
 		"d,ape;cat,test,dog,ape:5;cat:2\n")
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat"}, {Text: "dog"}})
-	check(t, err)
+	expect.OK(t, err)
 	s, err := m.Set(loader.TestSplit, v, 5, t.TempDir())
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(s.Labels.Uint8s(), []uint8{0, 1, 1, 1, 1, 0}) ||
 		!slices.Equal(s.Truth.Uint8s(), []uint8{1, 0, 0, 0, 0, 1}) ||
 		!slices.Equal(s.Counts.Uint8s(), []uint8{0, 4, 1, 2, 2, 0}) || s.CaptionsPerSample != 5 {
@@ -289,14 +290,14 @@ func TestManifest_TruthAndCountsOfASplit(t *testing.T) {
 func TestManifest_FindFiles(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "pictures")
-	check(t, os.Mkdir(dir, 0o755))
+	expect.OK(t, os.Mkdir(dir, 0o755))
 	for _, name := range []string{"outside.png", "pictures/a.png", "pictures/b.png"} {
-		check(t, os.WriteFile(filepath.Join(root, name), nil, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(root, name), nil, 0o644))
 	}
 	if err := os.Symlink("b.png", filepath.Join(dir, "link.png")); err != nil {
 		t.Skip(err)
 	}
-	check(t, os.Symlink("../outside.png", filepath.Join(dir, "out.png")))
+	expect.OK(t, os.Symlink("../outside.png", filepath.Join(dir, "out.png")))
 	find := func(content string, leftOut func(error)) (*Manifest, error) {
 		m := parsed(t, content)
 		return m, m.FindFiles(t.Context(), dir, leftOut)
@@ -334,7 +335,7 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 		"file://" + outside: outside,
 	} {
 		m, err := parseText("m.csv", "path,labels\n"+written+",x\n", Options{Images: dir})
-		check(t, err)
+		expect.OK(t, err)
 		id := m.Rows[0].ID
 		if err := m.FindFiles(t.Context(), dir, nil); err != nil || m.Rows[0].Files[0] != want || m.Rows[0].ID != id {
 			t.Errorf("%s: %+v, %v; want the file %s", written, m.Rows, err, want)
@@ -366,17 +367,17 @@ func TestManifest_FindFilesAsTheyAreWritten(t *testing.T) {
 // To repair a picture, the user looks it up in the manifest.
 func TestManifest_BrokenPicturesNameTheirRow(t *testing.T) {
 	dir := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, "a.png"), []byte("no picture"), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, "a.png"), []byte("no picture"), 0o644))
 	m := parsed(t, "path,labels,split\ngone.png,x,train\na.png,x,test\n")
 	v, err := m.Vocabulary(1, 1)
-	check(t, err)
+	expect.OK(t, err)
 	set, err := m.Set(loader.TestSplit, v, 5, dir)
-	check(t, err)
+	expect.OK(t, err)
 	if err := set.Source.Read(t.Context(), 0, 0, new(picture.Picture)); !errors.Is(err, loader.ErrCorrupt) ||
 		!strings.Contains(err.Error(), `m.csv, line 3: cannot decode "a.png"`) {
 		t.Errorf("error %v", err)
 	}
-	check(t, os.Remove(filepath.Join(dir, "a.png")))
+	expect.OK(t, os.Remove(filepath.Join(dir, "a.png")))
 	if _, err := loader.ReadEncoded(t.Context(), set.Source, 0, 0, nil); !errors.Is(err, loader.ErrCorrupt) ||
 		!strings.Contains(err.Error(), "m.csv, line 3: cannot read") {
 		t.Errorf("error %v", err)
@@ -448,12 +449,5 @@ func TestParse_PathColumnThatIsChosen(t *testing.T) {
 		o.PathColumn = "foto"
 		_, err = parseText("m.csv", content, o)
 		refuse(t, content, err, "line 1", "\"foto\" (`data.path_column`)")
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

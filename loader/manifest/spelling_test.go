@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/text"
 )
 
@@ -17,7 +18,7 @@ const composed, decomposed = "\u00e9", "e\u0301"
 func formFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := folderWith(t, files)
-	check(t, os.WriteFile(filepath.Join(dir, composed), nil, 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, composed), nil, 0o644))
 	if _, err := os.Stat(filepath.Join(dir, decomposed)); err == nil {
 		t.Skip("the file system compares names in one normal form")
 	}
@@ -37,7 +38,7 @@ func TestManifest_LabelsInBothNormalForms(t *testing.T) {
 			t.Errorf("%s: %+q, %+v", name, m.Labels, m.Rows)
 		}
 		v, err := text.NewVocabulary([]text.Word{{Text: "x"}, {Text: "caf" + decomposed}})
-		check(t, err)
+		expect.OK(t, err)
 		if foreign := m.Foreign(v); foreign.Rows > 0 {
 			t.Errorf("%s: labels %+q are not in a vocabulary that writes them otherwise", name, foreign.Labels)
 		}
@@ -80,7 +81,7 @@ func TestManifest_FoldersInBothNormalForms(t *testing.T) {
 func TestManifest_WordsInTheOtherNormalForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.csv")
 	list := "path,labels\n1.png,caf" + composed + " th" + composed + "\n2.png,caf" + decomposed + "\n"
-	check(t, os.WriteFile(path, []byte(list), 0o644))
+	expect.OK(t, os.WriteFile(path, []byte(list), 0o644))
 	m, err := Read(t.Context(), path, Options{Words: []string{"caf" + decomposed, "th" + decomposed}})
 	if err != nil || m.Form != FormBlanks || strings.Join(m.Labels, " ") != "caf"+composed+" th"+composed {
 		t.Errorf("%+v, %v", m, err)
@@ -96,9 +97,9 @@ func TestRead_JoinsLabels(t *testing.T) {
 	file := filepath.Join(dir, "m.csv")
 	read := func(content string, o Options) (*Manifest, string) {
 		t.Helper()
-		check(t, os.WriteFile(file, []byte(content), 0o666))
+		expect.OK(t, os.WriteFile(file, []byte(content), 0o666))
 		m, err := Read(t.Context(), file, o)
-		check(t, err)
+		expect.OK(t, err)
 		return m, m.text()
 	}
 	const lists = "path,labels,truth,counts\na,Dog;cat,dog,dog:2;Dog:1\nb,dog;DOG,Dog,-\nc,dog;ice-cream,-,cat:1\nd,Ice Cream,-,-\n"

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 )
 
 func readVerified(t *testing.T, name, content string) (*Verified, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(path, []byte(content), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o600))
 	pictures := map[string]string{"1": "photos/a.jpg", "2": "photos/b.jpg", "3": "photos/c.jpg", "4": "photos/d.jpg"}
 	return ReadVerified(t.Context(), path, VerifiedOf{Bags: []string{"1", "2", "3"}, HeldOut: []string{"4"},
 		File: func(bag string) string { return pictures[bag] }, Words: []string{"cat", "dog", "grass"}})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 )
 
@@ -64,7 +65,7 @@ func TestAntialias_AgreesWithReference(t *testing.T) {
 				for _, fit := range []Fit{FitLongest, FitSquare} {
 					pic := randomPicture(uint64(i), s[0], s[1])
 					width, height, err := resizer.Place(canvas, 61, pic, fit)
-					check(t, err)
+					expect.OK(t, err)
 					want := referenceAntialias(pic, width, height)
 					other := 0
 					for y := range 61 {
@@ -156,7 +157,7 @@ func TestAntialias_PixelsArePillows(t *testing.T) {
 				resizer := NewResizer(simd.Levels()[len(simd.Levels())-1])
 				resizer.Filter = FilterAntialias
 				width, height, err := resizer.Place(canvas, size, pic, fit)
-				check(t, err)
+				expect.OK(t, err)
 				var rows []uint8
 				for y := range height {
 					rows = append(rows, canvas[3*size*y:3*(size*y+width)]...)
@@ -193,7 +194,7 @@ func pythonWith(t *testing.T, modules string) *pythonPixels {
 func (p *pythonPixels) add(t *testing.T, pic *Picture, want []uint8, plan map[string]any) {
 	t.Helper()
 	plan["file"], plan["size"] = filepath.Join(p.dir, fmt.Sprint(len(p.plan))), [2]int{pic.Width, pic.Height}
-	check(t, os.WriteFile(plan["file"].(string), pic.Pix, 0o644))
+	expect.OK(t, os.WriteFile(plan["file"].(string), pic.Pix, 0o644))
 	p.plan, p.wants = append(p.plan, plan), append(p.wants, want)
 }
 
@@ -202,9 +203,9 @@ func (p *pythonPixels) add(t *testing.T, pic *Picture, want []uint8, plan map[st
 func (p *pythonPixels) compare(t *testing.T, script string, most int) {
 	t.Helper()
 	text, err := json.Marshal(p.plan)
-	check(t, err)
+	expect.OK(t, err)
 	file := filepath.Join(p.dir, "plan")
-	check(t, os.WriteFile(file, text, 0o644))
+	expect.OK(t, os.WriteFile(file, text, 0o644))
 	if output, err := exec.CommandContext(t.Context(), p.python, "-c", script, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

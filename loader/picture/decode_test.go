@@ -18,6 +18,7 @@ import (
 	"sync"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels/simd"
 )
@@ -25,14 +26,14 @@ import (
 func encodePNG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, png.Encode(&b, img))
+	expect.OK(t, png.Encode(&b, img))
 	return b.Bytes()
 }
 
 func encodedJPEG(t testing.TB, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
+	expect.OK(t, jpeg.Encode(&b, img, &jpeg.Options{Quality: 95}))
 	return b.Bytes()
 }
 
@@ -101,7 +102,7 @@ func TestDecode_ColourModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pic Picture
-			check(t, Decode(encodePNG(t, img), &pic))
+			expect.OK(t, Decode(encodePNG(t, img), &pic))
 			if pic.Width != w || pic.Height != h {
 				t.Fatalf("%d×%d", pic.Width, pic.Height)
 			}
@@ -126,7 +127,7 @@ func TestDecode_JPEGIsClose(t *testing.T) {
 	}
 	for name, img := range map[string]image.Image{"colour": source, "grey": grey} {
 		var pic Picture
-		check(t, Decode(encodedJPEG(t, img), &pic))
+		expect.OK(t, Decode(encodedJPEG(t, img), &pic))
 		for i := range 101 * 67 {
 			r, g, b, _ := img.At(i%101, i/101).RGBA()
 			for c, v := range [3]uint32{r, g, b} {
@@ -162,7 +163,7 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 	for _, width := range []int{1, 9, 10, 61} {
 		data := encodedJPEG(t, smooth(width, 33))
 		var want Picture
-		check(t, Decode(data, &want))
+		expect.OK(t, Decode(data, &want))
 		for _, level := range simd.Levels() {
 			got := Picture{Level: level}
 			if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
@@ -175,9 +176,9 @@ func TestDecode_IsTheSameAtEveryLevel(t *testing.T) {
 // A JPEG of four inks is left to image/jpeg, also by a picture that has decoded others.
 func TestDecode_JPEGOfInks(t *testing.T) {
 	data, err := os.ReadFile("jpeg/testdata/cmyk.jpg")
-	check(t, err)
+	expect.OK(t, err)
 	var want, got Picture
-	check(t, errors.Join(Decode(data, &want), Decode(encodedJPEG(t, smooth(101, 67)), &got)))
+	expect.OK(t, errors.Join(Decode(data, &want), Decode(encodedJPEG(t, smooth(101, 67)), &got)))
 	if err := Decode(data, &got); err != nil || !bytes.Equal(got.Pix, want.Pix) {
 		t.Errorf("%v, or other pixels", err)
 	}
@@ -203,7 +204,7 @@ func TestDecode_GIFFrameSmallerThanScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pic Picture
-	check(t, Decode(b.Bytes(), &pic))
+	expect.OK(t, Decode(b.Bytes(), &pic))
 	inside, outside := 3*(1*6+2), 3*(1*6+1)
 	if pic.Width != 6 || pic.Height != 5 || pic.Pix[inside] != 200 || pic.Pix[outside] != 255 {
 		t.Errorf("%d×%d, inside %d, outside %d", pic.Width, pic.Height, pic.Pix[inside], pic.Pix[outside])
@@ -308,15 +309,7 @@ func BenchmarkDecode(b *testing.B) {
 	var pic Picture
 	b.SetBytes(640 * 480 * 3)
 	for b.Loop() {
-		check(b, Decode(data, &pic))
-	}
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		expect.OK(b, Decode(data, &pic))
 	}
 }
 

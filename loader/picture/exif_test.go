@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 )
 
@@ -78,8 +79,8 @@ func TestDecode_OrientationsAreApplied(t *testing.T) {
 			var stored Picture
 			pic := Picture{Orientation: OrientationApply}
 			for range 2 { // once more in the same memory
-				check(t, Decode(data, &stored))
-				check(t, Decode(data, &pic))
+				expect.OK(t, Decode(data, &stored))
+				expect.OK(t, Decode(data, &pic))
 				if turned := orientation > 4; stored.Width != width || turned && pic.Width != height ||
 					!turned && pic.Width != width || pic.Width*pic.Height != width*height {
 					t.Fatalf("%s, %d: stored %d×%d, upright %d×%d", name, orientation, stored.Width, stored.Height,

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
+
+	"nmn/internal/expect"
 )
 
 // WebP files that Pillow has written: two colours side by side, with loss, and the same with an orientation of 6; red,
@@ -33,7 +35,7 @@ const (
 func decoded64(t testing.TB, text string) []byte {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString(text)
-	check(t, err)
+	expect.OK(t, err)
 	return data
 }
 
@@ -85,7 +87,7 @@ func stored(t testing.TB, img image.Image) map[string][]byte {
 	files := map[string][]byte{"PNG": encodePNG(t, img)}
 	encode := func(name string, f func(*bytes.Buffer) error) {
 		var b bytes.Buffer
-		check(t, f(&b))
+		expect.OK(t, f(&b))
 		files[name] = b.Bytes()
 	}
 	encode("BMP", func(b *bytes.Buffer) error { return bmp.Encode(b, img) })
@@ -109,7 +111,7 @@ func TestDecode_FormatsWithoutLossAreTheSame(t *testing.T) {
 		"16 bits": sixteen} {
 		files := stored(t, img)
 		var want Picture
-		check(t, Decode(files["PNG"], &want))
+		expect.OK(t, Decode(files["PNG"], &want))
 		for format, data := range files {
 			var got Picture
 			err := Decode(data, &got)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 )
 
@@ -33,7 +34,7 @@ func detailed(width, height int) *Picture {
 
 func TestPrepare_PixelsAreThoseOfTheFixtures(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "prepare.json"))
-	check(t, err)
+	expect.OK(t, err)
 	var cases []struct {
 		Width, Height, Resize, Crop int
 		Square                      bool
@@ -48,7 +49,7 @@ func TestPrepare_PixelsAreThoseOfTheFixtures(t *testing.T) {
 		for _, c := range cases {
 			p := Preprocessing{Resize: c.Resize, Square: c.Square, Filter: c.Filter, Crop: c.Crop}
 			canvas := make([]uint8, 3*c.Crop*c.Crop)
-			check(t, resizer.Prepare(canvas, detailed(c.Width, c.Height), &p))
+			expect.OK(t, resizer.Prepare(canvas, detailed(c.Width, c.Height), &p))
 			if !bytes.Equal(canvas, c.Pixels) {
 				t.Errorf("%s: %d×%d, %+v: other pixels than Pillow's", level, c.Width, c.Height, p)
 			}
@@ -81,7 +82,7 @@ func TestPrepare_PixelsAreTorchvisions(t *testing.T) {
 		for _, p := range []Preprocessing{TorchvisionPreprocessing(), DINOv2Preprocessing(),
 			DINOv2Preprocessing().At(518), CLIPPreprocessing(), square} {
 			pic, canvas := randomPicture(uint64(i), s[0], s[1]), make([]uint8, 3*p.Crop*p.Crop)
-			check(t, resizer.Prepare(canvas, pic, &p))
+			expect.OK(t, resizer.Prepare(canvas, pic, &p))
 			python.add(t, pic, canvas, map[string]any{"resize": p.Resize, "square": p.Square, "filter": p.Filter,
 				"crop": p.Crop})
 		}
@@ -152,7 +153,7 @@ func BenchmarkPrepare(b *testing.B) {
 				resizer := NewResizer(level)
 				b.ReportAllocs()
 				for b.Loop() {
-					check(b, resizer.Prepare(canvas, pic, &p))
+					expect.OK(b, resizer.Prepare(canvas, pic, &p))
 				}
 			})
 		}

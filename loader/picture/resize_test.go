@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels/simd"
 )
@@ -83,7 +84,7 @@ func agreesWithReference(t *testing.T, resizer *Resizer) {
 				canvas[j] = 77
 			}
 			width, height, err := resizer.Place(canvas, 61, pic, fit)
-			check(t, err)
+			expect.OK(t, err)
 			if max(width, height) != 61 || fit == FitSquare && min(width, height) != 61 {
 				t.Errorf("%d×%d fits %s to %d×%d", s[0], s[1], fit, width, height)
 			}
@@ -178,7 +179,7 @@ func FuzzResize(f *testing.F) {
 		pic, canvas := randomPicture(seed, w, h), make([]uint8, s*s*3)
 		for _, level := range simd.Levels() {
 			placedWidth, placedHeight, err := NewResizer(level).Place(canvas, s, pic, fit)
-			check(t, err)
+			expect.OK(t, err)
 			checkPlaced(t, canvas, s, pic, placedWidth, placedHeight)
 		}
 	})

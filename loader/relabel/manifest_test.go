@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader/manifest"
 )
 
@@ -15,7 +16,7 @@ import (
 func written(t *testing.T, name, text string) (from, to string) {
 	t.Helper()
 	from = filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(from, []byte(text), 0o666))
+	expect.OK(t, os.WriteFile(from, []byte(text), 0o666))
 	return from, filepath.Join(filepath.Dir(from), "fixed-"+name)
 }
 
@@ -23,7 +24,7 @@ func written(t *testing.T, name, text string) (from, to string) {
 func contentOf(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	return string(content)
 }
 
@@ -33,7 +34,7 @@ func corrected(t *testing.T, name, text string, o manifest.Options, words []stri
 	t.Helper()
 	from, to := written(t, name, text)
 	m, err := manifest.Read(t.Context(), from, o)
-	check(t, err)
+	expect.OK(t, err)
 	l := Labels{Words: words, Rows: map[string][]uint8{}}
 	for _, row := range m.Rows {
 		if labels, ok := pictures[row.Files[0]]; ok {
@@ -98,7 +99,7 @@ func TestManifest_ChangesLabelsAndNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, rows, err := rewritten(t, c.file, c.from, manifest.Options{})
-			check(t, err)
+			expect.OK(t, err)
 			if got != c.want || rows != c.rows {
 				t.Errorf("%d rows, want %d:\n%q, want\n%q", rows, c.rows, got, c.want)
 			}
@@ -248,23 +249,16 @@ func TestManifest_RefusesWholeJSON(t *testing.T) {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Rows of pictures and labels are no lines of pictures: they become a new manifest.
 func TestRowsOf_Pairs(t *testing.T) {
 	from, to := written(t, "m.csv", "file,tag,split\na.jpg,dog,train\na.jpg,bird,train\nb.jpg,cat,test\n")
 	m, err := manifest.Read(t.Context(), from, manifest.Options{})
-	check(t, err)
+	expect.OK(t, err)
 	l := Labels{Words: []string{"cat", "dog"}, Rows: map[string][]uint8{"a.jpg": {1, 0}}}
 	if _, err := Manifest(t.Context(), m, l, to); !errors.Is(err, ErrForm) {
 		t.Error(err)
 	}
-	check(t, NewManifest(RowsOf(m, l, nil), to))
+	expect.OK(t, NewManifest(RowsOf(m, l, nil), to))
 	if got := contentOf(t, to); got != "path,labels,split\na.jpg,bird;cat,train\nb.jpg,cat,test\n" {
 		t.Errorf("%q", got)
 	}
@@ -294,7 +288,7 @@ func TestNewManifest_HasTheColumnsThatRowsNeed(t *testing.T) {
 			{ID: "clip", Files: []string{"1.jpg", "2.jpg"}, Labels: []string{"cat"}, Split: "validation"}}},
 	} {
 		path := filepath.Join(t.TempDir(), "new.csv")
-		check(t, NewManifest(test.rows, path))
+		expect.OK(t, NewManifest(test.rows, path))
 		if got, err := os.ReadFile(path); err != nil || string(got) != test.want {
 			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/labels/inject"
 	"nmn/loader"
 	"nmn/loader/shard"
@@ -20,9 +21,9 @@ import (
 func TestWrite_IsACOCOSet(t *testing.T) {
 	config, folder := Config{Seed: 3, Split: "val", N: 6}, t.TempDir()
 	path, err := Write(context.Background(), config, nil, folder)
-	check(t, err)
+	expect.OK(t, err)
 	data, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	var file struct {
 		Images []struct {
 			ID            int
@@ -35,7 +36,7 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 			Caption string
 		}
 	}
-	check(t, json.Unmarshal(data, &file))
+	expect.OK(t, json.Unmarshal(data, &file))
 	set := makeScenes(t, config.Seed, config.Split, config.N)
 	if len(file.Images) != config.N || len(file.Annotations) != config.N*CaptionsPerPicture {
 		t.Fatalf("%d images and %d annotations", len(file.Images), len(file.Annotations))
@@ -59,7 +60,7 @@ func TestWrite_IsACOCOSet(t *testing.T) {
 		names[i] = image.FileName
 	}
 	source, err := loader.NewFileSource(filepath.Join(folder, "images"), names)
-	check(t, err)
+	expect.OK(t, err)
 	written := *set
 	written.Source = source
 	if difference := pictureDifference(t, &written, set); difference > 8 { // chroma is halved under pixel noise
@@ -92,15 +93,15 @@ func TestSceneCaption_EmptyHasText(t *testing.T) {
 func TestWrite_ReplacesCaptions(t *testing.T) {
 	config := Config{Split: "train", N: 30, Seed: 1}
 	set, err := Make(config)
-	check(t, err)
+	expect.OK(t, err)
 	noise, err := inject.ReplaceCaptions(set, inject.Shift, .5, 1)
-	check(t, err)
+	expect.OK(t, err)
 	path, err := Write(t.Context(), config, noise, t.TempDir())
-	check(t, err)
+	expect.OK(t, err)
 	data, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	var got exportedSet
-	check(t, json.Unmarshal(data, &got))
+	expect.OK(t, json.Unmarshal(data, &got))
 	own := describeScenes(config).Annotations
 	want := map[int]int{} // own caption by place
 	for _, change := range noise.Changes {
@@ -125,14 +126,14 @@ func TestWrite_ReplacesCaptions(t *testing.T) {
 func TestWrite_TruthHasTheNamesOfTheFiles(t *testing.T) {
 	config, dir := Config{Split: "train", N: 3, Seed: 1}, filepath.Join(t.TempDir(), "new", "scenes")
 	captions, err := Write(t.Context(), config, nil, dir)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := os.Stat(captions); err != nil {
 		t.Error(err)
 	}
 	truth, err := table.ReadLabels(filepath.Join(dir, truthName))
-	check(t, err)
+	expect.OK(t, err)
 	set, err := Make(config)
-	check(t, err)
+	expect.OK(t, err)
 	names := []string{FileName("train", 0), FileName("train", 1), FileName("train", 2)}
 	if !slices.Equal(truth.IDs, names) || !slices.Equal(truth.Words, set.Vocabulary.Texts()) {
 		t.Errorf("truth of %q on %q", truth.IDs, truth.Words)
@@ -149,7 +150,7 @@ func TestWrite_TruthHasTheNamesOfTheFiles(t *testing.T) {
 
 func TestWriteMoving_TruthHasTheNamesOfTheClips(t *testing.T) {
 	config, dir := MovingConfig{Split: "train", N: 2, Seed: 1, Frames: 3}, t.TempDir()
-	check(t, WriteMoving(t.Context(), config, shard.DefaultConfig(), dir))
+	expect.OK(t, WriteMoving(t.Context(), config, shard.DefaultConfig(), dir))
 	found, err := shard.CheckFolder(t.Context(), dir)
 	if err != nil || found.Clips != 2 || found.Frames != 6 {
 		t.Errorf("found %+v, %v", found, err)
@@ -158,7 +159,7 @@ func TestWriteMoving_TruthHasTheNamesOfTheClips(t *testing.T) {
 		t.Errorf("rebuilt %+v, want %+v (%v)", rebuilt, found, err)
 	}
 	set, err := MakeMoving(config)
-	check(t, err)
+	expect.OK(t, err)
 	if truth, err := table.ReadLabels(filepath.Join(dir, truthName)); err != nil || !slices.Equal(truth.IDs, set.IDs) {
 		t.Errorf("truth of %+v, %v", truth, err)
 	}

@@ -14,9 +14,9 @@ import (
 	"nmn/text"
 )
 
-// WriteMoving writes a split of the moving scenes as a folder of frames: shards with their index, as nmn frames writes them,
-// and LabelsName with the five captions and the true content of each clip. Next to them
-// it writes the words in vocabularyName and the true content again in truthName. The labels are written last.
+// WriteMoving writes a split of the moving scenes as a folder of frames: shards with their index, as nmn frames writes
+// them, and LabelsName with the five captions and the true content of each clip. Next to them it writes the words in
+// vocabularyName and the true content again in truthName. The labels are written last.
 // StreamClips reads the folder, and returns the labels, counts, captions and truth of MakeMoving; pictures differ by
 // the loss of JPEG.
 func WriteMoving(ctx context.Context, config MovingConfig, frames shard.Config, folder string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -18,14 +19,14 @@ import (
 func makeMoving(t testing.TB, config MovingConfig) *loader.Set {
 	t.Helper()
 	set, err := MakeMoving(config)
-	check(t, err)
+	expect.OK(t, err)
 	return set
 }
 
 func frameSum(t testing.TB, set *loader.Set, bag, frame int) string {
 	t.Helper()
 	var pic picture.Picture
-	check(t, set.Source.Read(context.Background(), bag, frame, &pic))
+	expect.OK(t, set.Source.Read(context.Background(), bag, frame, &pic))
 	return pictureHash(t, &pic)
 }
 
@@ -60,7 +61,7 @@ func TestMakeMoving_TruthIsTheUnionOfFrames(t *testing.T) {
 	changing := 0
 	for i := range set.Len() {
 		frames, err := FrameTruth(config, i)
-		check(t, err)
+		expect.OK(t, err)
 		union := make([]uint8, classCount)
 		for f := range config.Frames {
 			row := frames.Uint8s()[f*classCount : (f+1)*classCount]
@@ -189,7 +190,7 @@ func BenchmarkPaintMoving(b *testing.B) {
 	var pic picture.Picture
 	i := 0
 	for b.Loop() {
-		check(b, set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic))
+		expect.OK(b, set.Source.Read(context.Background(), i/frames%clips, i%frames, &pic))
 		i++
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
@@ -199,21 +200,21 @@ func BenchmarkPaintMoving(b *testing.B) {
 func TestWriteMoving_ReadsBackAsTheSet(t *testing.T) {
 	config := MovingConfig{Seed: 3, Split: "val", N: 70, Frames: 4}
 	want, err := MakeMoving(config)
-	check(t, err)
+	expect.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "val")
 	if err := WriteMoving(t.Context(), config, shard.Config{ShardBytes: 64 << 10}, dir); err != nil {
 		t.Fatal(err)
 	}
 	clips, err := loader.OpenClips(dir)
-	check(t, err)
+	expect.OK(t, err)
 	defer clips.Close()
 	labels, err := loader.OpenClipLabels(filepath.Join(dir, loader.LabelsName))
-	check(t, err)
+	expect.OK(t, err)
 	defer labels.Close()
 	set, err := loader.StreamClips(want.Name, clips, labels, want.Vocabulary)
-	check(t, err)
+	expect.OK(t, err)
 	got, err := loader.Hold(t.Context(), set)
-	check(t, err)
+	expect.OK(t, err)
 	for _, of := range []struct {
 		what      string
 		got, want any
@@ -240,8 +241,8 @@ func pictureDifference(t *testing.T, a, b *loader.Set) float64 {
 	var p, q picture.Picture
 	for bag := range a.Len() {
 		for frame := range a.Source.Frames(bag) {
-			check(t, a.Source.Read(t.Context(), bag, frame, &p))
-			check(t, b.Source.Read(t.Context(), bag, frame, &q))
+			expect.OK(t, a.Source.Read(t.Context(), bag, frame, &p))
+			expect.OK(t, b.Source.Read(t.Context(), bag, frame, &q))
 			for i, v := range p.Pix {
 				sum, n = sum+max(int(v)-int(q.Pix[i]), int(q.Pix[i])-int(v)), n+1
 			}
@@ -255,7 +256,7 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 	config := MovingConfig{Seed: 3, Split: "train", N: 200, Frames: 8}
 	set := makeMoving(t, config)
 	ids, captions, err := MovingCaptions(config, 7)
-	check(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(ids, set.IDs) {
 		t.Fatal("the captions are of other clips")
 	}
@@ -297,10 +298,10 @@ func TestMovingCaptions_SayWhatTheLabelsSay(t *testing.T) {
 func TestMovingCaptions_EachAlone(t *testing.T) {
 	config := MovingConfig{Seed: 5, Split: "test", N: 90, Frames: 8}
 	_, long, err := MovingCaptions(config, 20)
-	check(t, err)
+	expect.OK(t, err)
 	config.N = 40
 	_, short, err := MovingCaptions(config, 5)
-	check(t, err)
+	expect.OK(t, err)
 	for i := range short {
 		if !reflect.DeepEqual(short[i], long[i][:5]) {
 			t.Fatalf("clip %d: %q, among more clips and captions %q", i, short[i], long[i][:5])
@@ -316,7 +317,7 @@ func TestMovingCaptions_EachAlone(t *testing.T) {
 // Sentences that were measured on stay comparable.
 func TestMovingCaptions_NeverDrift(t *testing.T) {
 	_, got, err := MovingCaptions(MovingConfig{Seed: 1, Split: "train", N: 3, Frames: 8}, 3)
-	check(t, err)
+	expect.OK(t, err)
 	want := [][]string{
 		{"there is a large running box behind a box together", "there is a box beside a running box at night",
 			"there is a white box"},

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/loader"
 	"nmn/loader/picture"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func makeScenes(t testing.TB, seed uint64, split string, n int) *loader.Set {
 	t.Helper()
 	set, err := Make(Config{Seed: seed, Split: split, N: n})
-	check(t, err)
+	expect.OK(t, err)
 	return set
 }
 
@@ -150,7 +151,7 @@ func TestMake_EachPictureAlone(t *testing.T) {
 		t.Error("true labels depend on N")
 	}
 	cached, err := Make(Config{Seed: 5, Split: "train", N: 130, Cache: true})
-	check(t, err)
+	expect.OK(t, err)
 	for range 2 { // the second time from the cache
 		if a, b := pictureSum(t, cached, 99), pictureSum(t, short, 99); a != b {
 			t.Error("the cached picture differs")
@@ -164,7 +165,7 @@ func TestMake_EachPictureAlone(t *testing.T) {
 func pictureSum(t testing.TB, set *loader.Set, i int) string {
 	t.Helper()
 	var pic picture.Picture
-	check(t, set.Source.Read(context.Background(), i, 0, &pic))
+	expect.OK(t, set.Source.Read(context.Background(), i, 0, &pic))
 	return pictureHash(t, &pic)
 }
 
@@ -187,7 +188,7 @@ type goldenScene struct {
 func TestMake_NeverDrifts(t *testing.T) {
 	config := Config{Seed: 1, Split: "train", N: 40}
 	set, err := Make(config)
-	check(t, err)
+	expect.OK(t, err)
 	streams := newSceneStreams(config)
 	var got []goldenScene
 	places := map[int32]bool{}
@@ -222,9 +223,9 @@ func holdToGolden[T any](t *testing.T, path string, got []T) {
 		writeGolden(t, path, got)
 	}
 	data, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	var want []T
-	check(t, json.Unmarshal(data, &want))
+	expect.OK(t, json.Unmarshal(data, &want))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the data set has drifted: got %+v, want %+v", got, want)
 	}
@@ -239,7 +240,7 @@ func writeGolden(t *testing.T, path string, value any) {
 	if err == nil {
 		err = os.WriteFile(path, append(data, '\n'), 0o644)
 	}
-	check(t, err)
+	expect.OK(t, err)
 }
 
 func TestMake_BadConfig(t *testing.T) {
@@ -268,23 +269,15 @@ func BenchmarkPaint(b *testing.B) {
 	var pic picture.Picture
 	i := 0
 	for b.Loop() {
-		check(b, set.Source.Read(context.Background(), i%1000, 0, &pic))
+		expect.OK(b, set.Source.Read(context.Background(), i%1000, 0, &pic))
 		i++
 	}
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "images/s")
 }
 
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestMake_HasNoFiles(t *testing.T) {
 	set, err := Make(Config{Seed: 1, Split: "train", N: 2})
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := loader.ReadEncoded(t.Context(), set.Source, 0, 0, nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v, want that it is not supported", err)
 	}
@@ -294,16 +287,16 @@ func BenchmarkLoader(b *testing.B) {
 	for _, cache := range []bool{false, true} {
 		b.Run(fmt.Sprintf("cache=%v", cache), func(b *testing.B) {
 			set, err := Make(Config{Seed: 1, Split: "train", N: 3200, Cache: cache})
-			check(b, err)
+			expect.OK(b, err)
 			config := loader.DefaultConfig()
 			config.Size, config.Fit = pictureSize, picture.FitNone
 			l, err := loader.New(set, config)
-			check(b, err)
+			expect.OK(b, err)
 			b.ReportAllocs()
 			epoch := 0
 			for b.Loop() {
 				e, err := l.Epoch(context.Background(), epoch, 0)
-				check(b, err)
+				expect.OK(b, err)
 				for batch, err := e.Next(context.Background()); err == nil; batch, err = e.Next(context.Background()) {
 					batch.Release()
 				}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Each damage must be found, by the whole check or by reading, with an error that names the file.
@@ -24,7 +26,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 		"shards change places": {func(t *testing.T, dir string) {
 			copied("frames-000000.tar", "aside")(t, dir)
 			copied("frames-000001.tar", "frames-000000.tar")(t, dir)
-			check(t, os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "frames-000001.tar")))
+			expect.OK(t, os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "frames-000001.tar")))
 		}, IndexName + ", line 2"},
 		"a member has another size": {replaced("frames-000000.tar", `"size":700`, `"size":701`), "gives 701"},
 		"an offset off by a block":  {func(t *testing.T, dir string) { edit(t, dir, `"offset":512,`, `"offset":0,`) }, IndexName + ", line 2"},
@@ -38,7 +40,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 			r, err := Open(dir)
 			if err == nil {
 				err = r.Check(t.Context())
-				check(t, r.Close())
+				expect.OK(t, r.Close())
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), "`shard.") && !strings.Contains(err.Error(), "nmn frames goes on") {
@@ -59,7 +61,7 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 		"of another run":    {copied("frames-000001.tar", "frames-000000.tar")},
 		"a folder": {func(t *testing.T, dir string) {
 			without("frames-000000.tar")(t, dir)
-			check(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
+			expect.OK(t, os.Mkdir(filepath.Join(dir, "frames-000000.tar"), 0o777))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +69,7 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 			c.damage(t, dir)
 			r := open(t, dir)
 			record, err := r.Record(0)
-			check(t, err)
+			expect.OK(t, err)
 			if _, err := r.ReadFrame(&record, 2, nil); !errors.Is(err, ErrFormat) ||
 				!strings.Contains(err.Error(), `"b/eat.mp4"`) {
 				t.Errorf("error %v", err)
@@ -80,13 +82,13 @@ func TestReadFrame_FindsDamage(t *testing.T) {
 func TestReadFrame_StaysInTheFolder(t *testing.T) {
 	dir := write(t)
 	outside := filepath.Join(t.TempDir(), "outside.tar")
-	check(t, os.Rename(filepath.Join(dir, "frames-000000.tar"), outside))
+	expect.OK(t, os.Rename(filepath.Join(dir, "frames-000000.tar"), outside))
 	if err := os.Symlink(outside, filepath.Join(dir, "frames-000000.tar")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
 	r := open(t, dir)
 	record, err := r.Record(0)
-	check(t, err)
+	expect.OK(t, err)
 	if _, err := r.ReadFrame(&record, 0, nil); err == nil {
 		t.Error("the file outside was read")
 	}
@@ -119,7 +121,7 @@ func TestOpen_HostileIndex(t *testing.T) {
 			r, err := Open(dir)
 			if err == nil {
 				err = firstFrame(r)
-				check(t, r.Close())
+				expect.OK(t, r.Close())
 			}
 			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("error %v", err)
@@ -144,17 +146,17 @@ func TestOpen_OffsetsThatLie(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"empty": {}, "cut": whole[:20], "of another index": append([]byte(offsetsMagic+"12345678"), whole[16:]...),
 	} {
-		check(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
 		r := open(t, dir)
 		if r.Len() != len(names) {
 			t.Errorf("%s: %d clips, want %d", name, r.Len(), len(names))
 		}
-		check(t, firstFrame(r))
+		expect.OK(t, firstFrame(r))
 	}
 	for name, at := range map[string]int{"too large": 23, "not a line": 16} {
 		bad := bytes.Clone(whole)
 		bad[at]++
-		check(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), bad, 0o644))
 		r := open(t, dir)
 		if err := firstFrame(r); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
@@ -163,7 +165,7 @@ func TestOpen_OffsetsThatLie(t *testing.T) {
 			t.Errorf("%s: the check says %v", name, err)
 		}
 	}
-	check(t, os.WriteFile(filepath.Join(dir, offsetsName), whole[:len(whole)-8], 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), whole[:len(whole)-8], 0o644))
 	if err := open(t, dir).Check(t.Context()); !errors.Is(err, ErrFormat) {
 		t.Errorf("an entry is missing: %v", err)
 	}
@@ -173,11 +175,11 @@ func TestRebuild_MakesTheSameIndex(t *testing.T) {
 	dir := write(t)
 	index, offsets := read(t, dir, IndexName), read(t, dir, offsetsName)
 	edit(t, dir, `"size":`, `"size":9`)
-	check(t, rebuild(dir))
+	expect.OK(t, rebuild(dir))
 	if !bytes.Equal(read(t, dir, IndexName), index) || !bytes.Equal(read(t, dir, offsetsName), offsets) {
 		t.Error("another index")
 	}
-	check(t, open(t, dir).Check(t.Context()))
+	expect.OK(t, open(t, dir).Check(t.Context()))
 }
 
 // Indexes of earlier versions state the form of the frames.
@@ -185,7 +187,7 @@ func TestOpen_IndexWithTheFormOfShards(t *testing.T) {
 	dir := write(t)
 	edit(t, dir, `"version":1`, `"version":1,"form":"shards"`)
 	r := open(t, dir)
-	if check(t, firstFrame(r)); r.Header().Form != "" {
+	if expect.OK(t, firstFrame(r)); r.Header().Form != "" {
 		t.Errorf("header %+v", r.Header())
 	}
 }
@@ -194,8 +196,9 @@ func TestOpen_IndexWithTheFormOfShards(t *testing.T) {
 func TestRebuild_RefusesAFolderWithoutShards(t *testing.T) {
 	dir := t.TempDir()
 	index := []byte(`{"format":"nmn-frames","version":1,"form":"folder"}` + "\n")
-	check(t, os.WriteFile(filepath.Join(dir, IndexName), index, 0o644))
-	if _, err := RebuildFolder(dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "make the frames again") {
+	expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), index, 0o644))
+	_, err := RebuildFolder(dir)
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "make the frames again") {
 		t.Errorf("error %v", err)
 	}
 	if got := read(t, dir, IndexName); !bytes.Equal(got, index) {
@@ -206,13 +209,13 @@ func TestRebuild_RefusesAFolderWithoutShards(t *testing.T) {
 // Without the index there are no settings, and everything else.
 func TestRebuild_WithoutAnIndex(t *testing.T) {
 	dir := write(t)
-	check(t, os.Remove(filepath.Join(dir, IndexName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, IndexName)))
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "`shard.rebuild_index`") {
 		t.Errorf("without an index: %v", err)
 	}
-	check(t, rebuild(dir))
+	expect.OK(t, rebuild(dir))
 	r := open(t, dir)
-	check(t, r.Check(t.Context()))
+	expect.OK(t, r.Check(t.Context()))
 	if h := r.Header(); h.Settings != nil {
 		t.Errorf("header %+v", h)
 	}
@@ -227,25 +230,25 @@ func TestAppend_AfterAKillAnywhere(t *testing.T) {
 	for cut := head; cut <= len(index); cut += 211 {
 		for shards := range 4 {
 			dir := filepath.Join(t.TempDir(), "frames")
-			check(t, os.CopyFS(dir, os.DirFS(whole)))
-			check(t, os.WriteFile(filepath.Join(dir, IndexName), index[:cut], 0o644))
-			check(t, os.WriteFile(filepath.Join(dir, ".frames-000007.tar123"), []byte("half"), 0o644))
+			expect.OK(t, os.CopyFS(dir, os.DirFS(whole)))
+			expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), index[:cut], 0o644))
+			expect.OK(t, os.WriteFile(filepath.Join(dir, ".frames-000007.tar123"), []byte("half"), 0o644))
 			listed := lastListed(index[:cut])
 			removeShards(t, dir, max(shards, listed+1))
 			w, err := Append(dir, Config{ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)})
-			check(t, err)
+			expect.OK(t, err)
 			done := map[string]bool{}
 			for r, err := range Records(dir) {
-				check(t, err)
+				expect.OK(t, err)
 				done[r.Clip] = true
 			}
 			for i, name := range names {
 				if !done[name] {
-					check(t, w.Add(clip(name, sizesOf(i)...)))
+					expect.OK(t, w.Add(clip(name, sizesOf(i)...)))
 				}
 			}
-			check(t, w.Finish())
-			check(t, w.Close())
+			expect.OK(t, w.Finish())
+			expect.OK(t, w.Close())
 			sameFolder(t, dir, whole)
 		}
 	}
@@ -265,18 +268,18 @@ func lastListed(index []byte) int {
 func removeShards(t *testing.T, dir string, n int) {
 	t.Helper()
 	found, err := findShards(dir)
-	check(t, err)
+	expect.OK(t, err)
 	for _, name := range found[min(n, len(found)):] {
-		check(t, os.Remove(filepath.Join(dir, name)))
+		expect.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 }
 
 func sameFolder(t *testing.T, got, want string) {
 	t.Helper()
 	a, err := os.ReadDir(got)
-	check(t, err)
+	expect.OK(t, err)
 	b, err := os.ReadDir(want)
-	check(t, err)
+	expect.OK(t, err)
 	if len(a) != len(b) {
 		t.Fatalf("%d files, want %d", len(a), len(b))
 	}
@@ -301,11 +304,11 @@ func TestAppend_RefusesOtherSettings(t *testing.T) {
 func TestAppend_BeginsWhereNothingIs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	w, err := Append(dir, DefaultConfig())
-	check(t, err)
-	check(t, w.Add(clip("a", 5)))
-	check(t, w.Finish())
-	check(t, w.Close())
-	check(t, open(t, dir).Check(t.Context()))
+	expect.OK(t, err)
+	expect.OK(t, w.Add(clip("a", 5)))
+	expect.OK(t, w.Finish())
+	expect.OK(t, w.Close())
+	expect.OK(t, open(t, dir).Check(t.Context()))
 }
 
 // fullDisk accepts the given number of bytes and no more.
@@ -327,7 +330,7 @@ func TestWriter_DiskFull(t *testing.T) {
 		dir := t.TempDir()
 		c := Config{ShardBytes: 20_000, Settings: []byte(`{"frames":26}`)}
 		w, err := Create(dir, c)
-		check(t, err)
+		expect.OK(t, err)
 		space := left
 		w.shards.create = func(path string) (aside, error) {
 			a, err := createAside(path)
@@ -342,16 +345,16 @@ func TestWriter_DiskFull(t *testing.T) {
 			!strings.Contains(err.Error(), "nmn frames goes on") {
 			t.Fatalf("%d bytes: error %v", left, err)
 		}
-		check(t, w.Close())
-		check(t, open(t, dir).Check(t.Context()))
+		expect.OK(t, w.Close())
+		expect.OK(t, open(t, dir).Check(t.Context()))
 		resumed, err := Append(dir, c)
-		check(t, err)
+		expect.OK(t, err)
 		n := open(t, dir).Len()
 		for i, name := range names[n:] {
-			check(t, resumed.Add(clip(name, sizesOf(n+i)...)))
+			expect.OK(t, resumed.Add(clip(name, sizesOf(n+i)...)))
 		}
-		check(t, resumed.Finish())
-		check(t, resumed.Close())
+		expect.OK(t, resumed.Finish())
+		expect.OK(t, resumed.Close())
 		sameFolder(t, dir, whole)
 	}
 }
@@ -360,19 +363,19 @@ func TestWriter_DiskFull(t *testing.T) {
 type damage func(t *testing.T, dir string)
 
 func cutTo(name string, size int64) damage {
-	return func(t *testing.T, dir string) { check(t, os.Truncate(filepath.Join(dir, name), size)) }
+	return func(t *testing.T, dir string) { expect.OK(t, os.Truncate(filepath.Join(dir, name), size)) }
 }
 
 func without(name string) damage {
 	return func(t *testing.T, dir string) {
 		_, err := os.Stat(filepath.Join(dir, name))
-		check(t, errors.Join(err, os.RemoveAll(filepath.Join(dir, name))))
+		expect.OK(t, errors.Join(err, os.RemoveAll(filepath.Join(dir, name))))
 	}
 }
 
 func copied(from, to string) damage {
 	return func(t *testing.T, dir string) {
-		check(t, os.WriteFile(filepath.Join(dir, to), read(t, dir, from), 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, to), read(t, dir, from), 0o644))
 	}
 }
 
@@ -383,7 +386,7 @@ func replaced(name, old, new string) damage {
 		if bytes.Equal(b, changed) {
 			t.Fatalf("%s holds no %s", name, old)
 		}
-		check(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), changed, 0o644))
 	}
 }
 
@@ -391,7 +394,7 @@ func replaced(name, old, new string) damage {
 func lines(change func([][]byte) [][]byte) damage {
 	return func(t *testing.T, dir string) {
 		all := bytes.SplitAfter(read(t, dir, IndexName), []byte("\n"))
-		check(t, os.WriteFile(filepath.Join(dir, IndexName), bytes.Join(change(all), nil), 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), bytes.Join(change(all), nil), 0o644))
 	}
 }
 
@@ -404,6 +407,6 @@ func cutTail(t *testing.T, dir, name string, n int) {
 func edit(t *testing.T, dir, old, new string) {
 	t.Helper()
 	b := bytes.Replace(read(t, dir, IndexName), []byte(old), []byte(new), 1)
-	check(t, os.WriteFile(filepath.Join(dir, IndexName), b, 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), b, 0o644))
 	os.Remove(filepath.Join(dir, offsetsName))
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func FuzzIndex(f *testing.F) {
@@ -15,7 +17,7 @@ func FuzzIndex(f *testing.F) {
 	r.Key, r.Shard = Key(r.Clip), shardName(0)
 	r.Frames[0].Offset, r.Frames[0].Size, r.Frames[1].Offset, r.Frames[1].Size = 512, 5, 1536, 700
 	text, err := json.Marshal(r)
-	check(f, err)
+	expect.OK(f, err)
 	head := `{"format":"nmn-frames","version":1,"form":"shards"}` + "\n"
 	f.Add([]byte(head + string(text) + "\n"))
 	f.Add([]byte(head + string(text)))
@@ -56,7 +58,7 @@ func wantBelievable(t *testing.T, r *Record) {
 		end = f.Offset + f.Size
 	}
 	text, err := json.Marshal(r)
-	check(t, err)
+	expect.OK(t, err)
 	if back, err := parseRecord(text); err != nil || !back.Equal(r) {
 		t.Fatalf("written and read again: %v, %+v, want %+v", err, back, r)
 	}
@@ -78,9 +80,9 @@ func FuzzWalkTar(f *testing.F) {
 		for i := range r.Frames {
 			r.Frames[i].Size = int64(len(pictures[i]))
 		}
-		check(f, w.add(r, pictures))
+		expect.OK(f, w.add(r, pictures))
 	}
-	check(f, w.tar.Close())
+	expect.OK(f, w.tar.Close())
 	f.Add(b.Bytes())
 	f.Add(b.Bytes()[:1500])
 	f.Add(b.Bytes()[512:])
@@ -107,8 +109,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(index, []byte{})
 	f.Fuzz(func(t *testing.T, index, offsets []byte) {
 		dir := t.TempDir()
-		check(t, os.WriteFile(filepath.Join(dir, IndexName), index, 0o644))
-		check(t, os.WriteFile(filepath.Join(dir, offsetsName), offsets, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), index, 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), offsets, 0o644))
 		r, err := Open(dir)
 		if err != nil {
 			wantFormat(t, err)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // Two writers in one folder would write the same shard.
@@ -13,20 +15,20 @@ func TestWriter_IsAloneInItsFolder(t *testing.T) {
 	dir := write(t)
 	config := Config{ShardBytes: 20_000, Settings: json.RawMessage(`{"frames":26}`)}
 	first, err := Append(dir, config)
-	check(t, err)
+	expect.OK(t, err)
 	index := string(read(t, dir, IndexName))
 	second, err := Append(dir, config)
 	if err == nil || !strings.Contains(err.Error(), "another nmn frames is writing to") {
 		t.Errorf("the error of a second writer is %v", err)
 	}
 	if second != nil {
-		check(t, second.Close())
+		expect.OK(t, second.Close())
 	}
 	if after := string(read(t, dir, IndexName)); after != index {
 		t.Error("a second writer changed the index")
 	}
-	check(t, first.Close())
+	expect.OK(t, first.Close())
 	third, err := Append(dir, config) // the lock goes with the writer
-	check(t, err)
-	check(t, third.Close())
+	expect.OK(t, err)
+	expect.OK(t, third.Close())
 }

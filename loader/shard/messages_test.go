@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // A whole index, read line by line and from the start, reports the error of its first line exactly once.
@@ -20,7 +22,7 @@ func TestRecords_OfAnIndexWithoutItsHead(t *testing.T) {
 		"only a start": {"{\"format\":", "line 1 (byte 0): the line is cut short"},
 	} {
 		dir := t.TempDir()
-		check(t, os.WriteFile(filepath.Join(dir, IndexName), []byte(c.content), 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), []byte(c.content), 0o644))
 		var got []error
 		for _, err := range Records(dir) {
 			got = append(got, err)
@@ -63,11 +65,11 @@ func TestRecord_NamesTheLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			check(t, os.CopyFS(dir, os.DirFS(whole)))
+			expect.OK(t, os.CopyFS(dir, os.DirFS(whole)))
 			changed, moved := bytes.Clone(index), bytes.Clone(table)
 			c.change(changed, moved)
-			check(t, os.WriteFile(filepath.Join(dir, IndexName), changed, 0o644))
-			check(t, os.WriteFile(filepath.Join(dir, offsetsName), moved, 0o644))
+			expect.OK(t, os.WriteFile(filepath.Join(dir, IndexName), changed, 0o644))
+			expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), moved, 0o644))
 			r := open(t, dir)
 			if c.cut > 0 {
 				cutTo(IndexName, int64(c.cut))(t, dir)
@@ -125,10 +127,10 @@ func TestUnlisted_HoldsShardsToTheIndex(t *testing.T) {
 // Offsets of an index that cannot be read are not kept, and neither is a part of them.
 func TestWriteOffsets_OfABrokenIndexLeavesNothing(t *testing.T) {
 	dir := write(t)
-	check(t, os.Remove(filepath.Join(dir, offsetsName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, offsetsName)))
 	cutTail(t, dir, IndexName, 5)
 	before, err := os.ReadDir(dir)
-	check(t, err)
+	expect.OK(t, err)
 	if err := writeOffsets(dir); !errors.Is(err, errTorn) {
 		t.Errorf("error %v", err)
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // clip makes a record with pictures of given sizes, whose bytes are drawn from the name.
@@ -43,13 +45,13 @@ func write(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "frames")
 	w, err := Create(dir, Config{ShardBytes: 20_000, Settings: json.RawMessage(`{ "frames": 26 }`)})
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for i, name := range names {
 		r, pictures := clip(name, sizesOf(i)...)
-		check(t, w.Add(r, pictures))
+		expect.OK(t, w.Add(r, pictures))
 	}
-	check(t, w.Finish())
+	expect.OK(t, w.Finish())
 	return dir
 }
 
@@ -58,8 +60,8 @@ func sizesOf(i int) []int { return [][]int{{512, 1, 700}, {5000}, {30_000}, {511
 func open(t *testing.T, dir string) *Reader {
 	t.Helper()
 	r, err := Open(dir)
-	check(t, err)
-	t.Cleanup(func() { check(t, r.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, r.Close()) })
 	return r
 }
 
@@ -67,18 +69,18 @@ func TestReader_GivesBackWhatWasWritten(t *testing.T) {
 	for _, without := range []string{"", offsetsName} {
 		dir := write(t)
 		if without != "" {
-			check(t, os.Remove(filepath.Join(dir, without)))
+			expect.OK(t, os.Remove(filepath.Join(dir, without)))
 		}
 		r := open(t, dir)
 		if got := string(r.Header().Settings); got != `{"frames":26}` {
 			t.Errorf("header %+v, settings %s", r.Header(), got)
 		}
-		check(t, r.Check(t.Context()))
+		expect.OK(t, r.Check(t.Context()))
 		n := 0
 		for record, err := range r.Records() {
-			check(t, err)
+			expect.OK(t, err)
 			alone, err := r.Record(n)
-			check(t, err)
+			expect.OK(t, err)
 			if !alone.Equal(&record) {
 				t.Errorf("record %d is %+v alone and %+v in order", n, alone, record)
 			}
@@ -120,13 +122,13 @@ func wantClip(t *testing.T, r *Reader, got Record) {
 func TestReader_ManyReadersFewFiles(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, Config{ShardBytes: 1 << 10})
-	check(t, err)
+	expect.OK(t, err)
 	const clips = 40
 	for i := range clips {
-		check(t, w.Add(clip(fmt.Sprint(i), 900)))
+		expect.OK(t, w.Add(clip(fmt.Sprint(i), 900)))
 	}
-	check(t, w.Finish())
-	check(t, w.Close())
+	expect.OK(t, w.Finish())
+	expect.OK(t, w.Close())
 	r := open(t, dir)
 	r.files = newOpenFiles(r.root, 3)
 	var group sync.WaitGroup
@@ -155,15 +157,15 @@ func TestReader_ManyReadersFewFiles(t *testing.T) {
 func TestWriter_ShardsAreAboutAsLargeAsAsked(t *testing.T) {
 	dir := write(t)
 	shards, err := findShards(dir)
-	check(t, err)
+	expect.OK(t, err)
 	if len(shards) < 3 || shards[0] != "frames-000000.tar" {
 		t.Fatalf("shards %q", shards)
 	}
 	for _, name := range shards {
 		info, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
+		expect.OK(t, err)
 		clips := 0
-		check(t, walkShard(dir, name, func(Record) error { clips++; return nil }))
+		expect.OK(t, walkShard(dir, name, func(Record) error { clips++; return nil }))
 		if info.Size() > 20_000 && clips > 1 {
 			t.Errorf("%s: %d clips in %d bytes, at most 20000", name, clips, info.Size())
 		}
@@ -175,12 +177,12 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v", err)
 	}
-	check(t, os.Remove(filepath.Join(dir, IndexName)))
+	expect.OK(t, os.Remove(filepath.Join(dir, IndexName)))
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("shards without an index: %v", err)
 	}
 	dir = t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, offsetsName), nil, 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(dir, offsetsName), nil, 0o644))
 	if _, err := Create(dir, DefaultConfig()); !errors.Is(err, ErrExists) {
 		t.Errorf("offsets alone: %v", err)
 	}
@@ -188,7 +190,7 @@ func TestCreate_RefusesWhatIsThere(t *testing.T) {
 
 func TestWriter_RefusesBadClips(t *testing.T) {
 	w, err := Create(t.TempDir(), DefaultConfig())
-	check(t, err)
+	expect.OK(t, err)
 	defer w.Close()
 	for name, change := range map[string]func(*Record){
 		"no name":          func(r *Record) { r.Clip = "" },
@@ -229,9 +231,9 @@ func TestRecord_UnknownTimeIsNull(t *testing.T) {
 	r, _ := clip("a", 1)
 	r.Frames[0].Time = Seconds(math.NaN())
 	text, err := json.Marshal(r)
-	check(t, err)
+	expect.OK(t, err)
 	var back Record
-	check(t, json.Unmarshal(text, &back))
+	expect.OK(t, json.Unmarshal(text, &back))
 	if !strings.Contains(string(text), `"time":null`) || !back.Equal(r) {
 		t.Errorf("%s gives %+v", text, back)
 	}
@@ -241,13 +243,13 @@ func TestRecord_UnknownTimeIsNull(t *testing.T) {
 func TestWriter_MembersOfAClip(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, DefaultConfig())
-	check(t, err)
+	expect.OK(t, err)
 	r, pictures := clip("a/b.mp4", slices.Repeat([]int{3}, 101)...)
-	check(t, w.Add(r, pictures))
-	check(t, w.Finish())
-	check(t, w.Close())
+	expect.OK(t, w.Add(r, pictures))
+	expect.OK(t, w.Finish())
+	expect.OK(t, w.Close())
 	shard, err := os.ReadFile(filepath.Join(dir, "frames-000000.tar"))
-	check(t, err)
+	expect.OK(t, err)
 	for i, f := range r.Frames {
 		head := shard[f.Offset-tarBlock:]
 		if want := fmt.Sprintf("a%%2Fb%%2Emp4.%03d.jpg\x00", i); !bytes.HasPrefix(head, []byte(want)) ||
@@ -260,17 +262,10 @@ func TestWriter_MembersOfAClip(t *testing.T) {
 	}
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func read(t *testing.T, dir, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
-	check(t, err)
+	expect.OK(t, err)
 	return b
 }
 
@@ -284,21 +279,21 @@ func isClosed(f *openFile) bool {
 func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
 	}
 	root, err := os.OpenRoot(dir)
-	check(t, err)
+	expect.OK(t, err)
 	defer root.Close()
 	o := newOpenFiles(root, 4)
 	idle, err := o.acquire("b")
-	check(t, err)
+	expect.OK(t, err)
 	o.release(idle)
 	first, err := o.acquire("a")
-	check(t, err)
+	expect.OK(t, err)
 	second, err := o.acquire("a")
-	check(t, err)
+	expect.OK(t, err)
 
-	check(t, o.Close())
+	expect.OK(t, o.Close())
 	if !isClosed(idle) {
 		t.Error("a file that nobody reads is open")
 	}
@@ -314,7 +309,7 @@ func TestOpenFiles_CloseLeavesReadersTheirFiles(t *testing.T) {
 	if !isClosed(second) {
 		t.Error("the last reader has left its file open")
 	}
-	check(t, o.Close())
+	expect.OK(t, o.Close())
 }
 
 // Close may come at any moment of other goroutines' reads: each returns the picture or reports that the
@@ -323,9 +318,9 @@ func TestReader_CloseDuringReads(t *testing.T) {
 	dir := write(t)
 	for range 5 {
 		r, err := Open(dir)
-		check(t, err)
+		expect.OK(t, err)
 		record, err := r.Record(0)
-		check(t, err)
+		expect.OK(t, err)
 		var group sync.WaitGroup
 		reading := make(chan struct{}, 4)
 		for range cap(reading) {
@@ -344,7 +339,7 @@ func TestReader_CloseDuringReads(t *testing.T) {
 		for range cap(reading) {
 			<-reading
 		}
-		check(t, r.Close())
+		expect.OK(t, r.Close())
 		group.Wait()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // watchedIndex is an index that notes what is done to it, and whether the frames of its lines were there before.
@@ -26,7 +28,7 @@ func (w *watchedIndex) Write(lines []byte) (int, error) {
 	w.calls = append(w.calls, "write")
 	for line := range bytes.Lines(lines) {
 		var r Record
-		check(w.t, json.Unmarshal(line, &r))
+		expect.OK(w.t, json.Unmarshal(line, &r))
 		if _, err := os.Stat(filepath.Join(w.dir, r.Shard)); err != nil {
 			w.t.Errorf("the index has the clip %q before its frames are there: %v", r.Clip, err)
 		}
@@ -51,7 +53,7 @@ func watched(t *testing.T) (*Writer, *watchedIndex) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "frames")
 	w, err := Create(dir, Config{ShardBytes: 20_000})
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	index := &watchedIndex{indexFile: w.index.file, t: t, dir: dir}
 	w.index.file = index
@@ -63,11 +65,11 @@ func watched(t *testing.T) (*Writer, *watchedIndex) {
 func TestWriter_IndexFollowsTheFramesAndIsSynced(t *testing.T) {
 	w, index := watched(t)
 	for _, name := range []string{"a", "b"} {
-		check(t, w.Add(clip(name, 100, 200)))
+		expect.OK(t, w.Add(clip(name, 100, 200)))
 	}
-	check(t, w.Flush())
-	check(t, w.Add(clip("c", 300)))
-	check(t, w.Finish())
+	expect.OK(t, w.Flush())
+	expect.OK(t, w.Add(clip("c", 300)))
+	expect.OK(t, w.Finish())
 	// Two shards: the first two clips, and the third.
 	if want := []string{"write", "sync", "write", "sync"}; !slices.Equal(index.calls, want) {
 		t.Errorf("calls %q, want %q", index.calls, want)
@@ -78,8 +80,8 @@ func TestWriter_IndexFollowsTheFramesAndIsSynced(t *testing.T) {
 func TestWriter_TakesBackAFailedWriteOfTheIndex(t *testing.T) {
 	for _, failing := range []string{"write", "sync"} {
 		w, index := watched(t)
-		check(t, w.Add(clip("a", 100)))
-		check(t, w.Flush())
+		expect.OK(t, w.Add(clip("a", 100)))
+		expect.OK(t, w.Flush())
 		before := read(t, w.dir, IndexName)
 		index.failing = failing
 		err := w.Add(clip("b", 100))
@@ -95,7 +97,7 @@ func TestWriter_TakesBackAFailedWriteOfTheIndex(t *testing.T) {
 		if r, err := Open(w.dir); err != nil {
 			t.Errorf("%s fails: %v", failing, err)
 		} else {
-			check(t, r.Close())
+			expect.OK(t, r.Close())
 		}
 	}
 }
@@ -104,20 +106,20 @@ func TestWriter_TakesBackAFailedWriteOfTheIndex(t *testing.T) {
 func TestOpen_OffsetsOfAShorterIndexAreNotUsed(t *testing.T) {
 	dir := write(t)
 	w, err := Append(dir, Config{ShardBytes: 20_000, Settings: json.RawMessage(`{"frames":26}`)})
-	check(t, err)
-	check(t, w.Add(clip("later", 100)))
-	check(t, w.Flush())
-	check(t, w.Close())
+	expect.OK(t, err)
+	expect.OK(t, w.Add(clip("later", 100)))
+	expect.OK(t, w.Flush())
+	expect.OK(t, w.Close())
 	r := open(t, dir)
 	if r.Len() != len(names)+1 {
 		t.Fatalf("%d clips, want %d", r.Len(), len(names)+1)
 	}
 	last, err := r.Record(len(names))
-	check(t, err)
+	expect.OK(t, err)
 	if last.Clip != "later" {
 		t.Errorf("the last clip is %q", last.Clip)
 	}
-	check(t, r.Check(t.Context()))
+	expect.OK(t, r.Check(t.Context()))
 }
 
 // Reading a clip by its name would find one of two.
@@ -125,13 +127,13 @@ func TestCheck_FindsAClipThatWasWrittenTwice(t *testing.T) {
 	for _, without := range []string{"", offsetsName} {
 		dir := t.TempDir()
 		w, err := Create(dir, DefaultConfig())
-		check(t, err)
+		expect.OK(t, err)
 		for _, name := range []string{"a", "b", "a"} {
-			check(t, w.Add(clip(name, 10)))
+			expect.OK(t, w.Add(clip(name, 10)))
 		}
-		check(t, errors.Join(w.Finish(), w.Close()))
+		expect.OK(t, errors.Join(w.Finish(), w.Close()))
 		if without != "" {
-			check(t, os.Remove(filepath.Join(dir, without)))
+			expect.OK(t, os.Remove(filepath.Join(dir, without)))
 		}
 		err = open(t, dir).Check(t.Context())
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `line 4`) ||

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/model"
 	"nmn/tools/conform"
@@ -28,7 +29,7 @@ func TestOpen_Options(t *testing.T) {
 		defer net.Close()
 		row := make([]float32, 64)
 		host := dense.New(dense.WithShape(1, 32, 32, 3), dense.WithBacking(pixels))
-		check(t, net.Features(host, []model.Layer{"mean"}, [][]float32{row}))
+		expect.OK(t, net.Features(host, []model.Layer{"mean"}, [][]float32{row}))
 		return row, net.Info()
 	}
 	plain, info := features(Options{})
@@ -65,10 +66,10 @@ func TestOptions_OutOfRange(t *testing.T) {
 		"`net.backbone_heads`":     {Heads: -2},
 		"do not divide a width":    {Heads: 7},
 	} {
-		refused(t, errOf(Recognise(path, o, backend)), want)
+		expect.Refusal(t, expect.ErrorOf(Recognise(path, o, backend)), want)
 	}
 	none := Options{GELU: "quick"}
-	refused(t, none.convolutions("VGG16"), "has no GELU")
+	expect.Refusal(t, none.convolutions("VGG16"), "has no GELU")
 	if none = (Options{Heads: 3}); none.convolutions("VGG16") == nil {
 		t.Error("a net of convolutions has heads")
 	}

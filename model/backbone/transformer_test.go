@@ -1,7 +1,6 @@
 package backbone
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/model"
 	"nmn/tools/conform"
@@ -45,7 +45,7 @@ func smallTransformer(t *testing.T, extra ...safetensors.Tensor) string {
 		add("blocks.0."+name+".weight", 64, 64)
 	}
 	path := filepath.Join(t.TempDir(), "vit.safetensors")
-	check(t, errOf(safetensors.WriteFile(path, nil, all)))
+	expect.OK(t, expect.ErrorOf(safetensors.WriteFile(path, nil, all)))
 	return path
 }
 
@@ -55,7 +55,7 @@ func TestOpen_VisionTransformer(t *testing.T) {
 	backend, path := conform.OpenCPU(t, 2), smallTransformer(t)
 	for _, size := range []int{0, 48} {
 		net, err := Open(path, Options{Size: size}, backend)
-		check(t, err)
+		expect.OK(t, err)
 		info := net.Info()
 		crop := max(size, 32)
 		if info.Default() != "cls" || info.Pictures.Crop != crop || !strings.Contains(info.Name, "timm") {
@@ -67,11 +67,11 @@ func TestOpen_VisionTransformer(t *testing.T) {
 		}
 		class, both := make([]float32, 2*64), make([]float32, 2*128)
 		host := dense.New(dense.WithShape(2, crop, crop, 3), dense.WithBacking(pixels))
-		check(t, net.Features(host, []model.Layer{"cls+mean", "cls"}, [][]float32{both, class}))
+		expect.OK(t, net.Features(host, []model.Layer{"cls+mean", "cls"}, [][]float32{both, class}))
 		if !slices.Equal(both[:64], class[:64]) || !slices.Equal(both[128:192], class[64:]) || class[0] == class[64] {
 			t.Errorf("class tokens %v and %v", both[:4], class[:4])
 		}
-		check(t, net.Close())
+		expect.OK(t, net.Close())
 	}
 }
 
@@ -82,36 +82,13 @@ func TestOpen_RefusesVisionTransformers(t *testing.T) {
 	for path, want := range map[string]string{
 		smallTransformer(t, one): `"blocks.0.attn.q_norm.weight": it has norms of queries and keys`,
 	} {
-		refused(t, errOf(Recognise(path, Options{}, backend)), want)
+		expect.Refusal(t, expect.ErrorOf(Recognise(path, Options{}, backend)), want)
 	}
 	for size, want := range map[int]string{40: "patches of 16 pixels do not divide a height of 40 (32 or 48 would do)",
 		9: "smaller than a patch of 16"} {
 		if _, err := Open(smallTransformer(t), Options{Size: size}, backend); err == nil ||
 			!strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("at %d pixels: %v", size, err)
-		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"nmn/format/npy"
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/model"
 	"nmn/tools/conform"
 )
@@ -24,7 +25,7 @@ func newNet(t *testing.T, c model.Config) *model.Net {
 	if err == nil {
 		err = net.Init(model.PaperInit(1))
 	}
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = net.Close() })
 	return net
 }
@@ -39,7 +40,7 @@ func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 	net := newNet(t, noisy())
 	for _, noise := range []bool{false, true} {
 		s, err := os.Create(filepath.Join(t.TempDir(), "w.safetensors"))
-		check(t, err)
+		expect.OK(t, err)
 		n, err := Safetensors(s, net, noise, map[string]string{"key": "value"})
 		var z bytes.Buffer
 		m, err2 := NPZ(&z, net, noise)
@@ -47,18 +48,18 @@ func TestWeights_BothFormatsHoldTheSame(t *testing.T) {
 			t.Fatal(n, m, err, err2)
 		}
 		f, err := safetensors.Open(s.Name())
-		check(t, err)
+		expect.OK(t, err)
 		t.Cleanup(func() { _ = f.Close() })
 		archive, err := zip.NewReader(bytes.NewReader(z.Bytes()), int64(z.Len()))
-		check(t, err)
+		expect.OK(t, err)
 		if slices.Contains(f.Names(), "nmn.weight") != noise || len(archive.File) != n || f.Metadata["key"] != "value" {
 			t.Errorf("noise %t: %q, %d arrays", noise, f.Names(), len(archive.File))
 		}
 		for _, entry := range archive.File {
 			want, shape, err := f.Float32(strings.TrimSuffix(entry.Name, ".npy"))
-			check(t, err)
+			expect.OK(t, err)
 			r, err := entry.Open()
-			check(t, err)
+			expect.OK(t, err)
 			h, _, err := npy.ReadHeader(r)
 			if err != nil || !slices.Equal(h.Shape, shape) {
 				t.Fatalf("%s: %+v, want the shape %v, %v", entry.Name, h, shape, err)
@@ -94,7 +95,7 @@ func TestExport_ErrorsOfTheWriterComeBack(t *testing.T) {
 			"onnx":        func(w io.WriteSeeker) (int, error) { return ONNX(w, net, GraphOptions{Observed: true}) },
 		} {
 			t.Run(fmt.Sprint(form, " ", room), func(t *testing.T) {
-				refused(t, errOf(write(&limited{room, full})), "", full)
+				expect.Refusal(t, expect.ErrorOf(write(&limited{room, full})), "", full)
 			})
 		}
 	}
@@ -113,26 +114,3 @@ func (l *limited) Write(b []byte) (int, error) {
 }
 
 func (l *limited) Seek(int64, int) (int64, error) { return 0, nil }
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/model"
 )
 
@@ -16,16 +17,16 @@ func TestFile_WritesTheFormatThatTheEndingNames(t *testing.T) {
 		path := filepath.Join(dir, name)
 		done, err := File(path, net, FileOptions{GraphOptions: GraphOptions{Observed: true, Words: []string{"a", "b", "c"}},
 			Metadata: map[string]string{"key": "value"}})
-		check(t, err)
+		expect.OK(t, err)
 		info, err := os.Stat(path)
-		check(t, err)
+		expect.OK(t, err)
 		if done.Bytes != info.Size() || done.Classes != 3 || done.Tensors == 0 ||
 			(done.Outputs != nil) != (name == "net.ONNX") {
 			t.Errorf("%s of %d bytes: %+v", name, info.Size(), done)
 		}
 	}
 	f, err := safetensors.Open(filepath.Join(dir, "net.safetensors"))
-	check(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	if f.Metadata["key"] != "value" {
 		t.Errorf("metadata %v", f.Metadata)
@@ -36,7 +37,7 @@ func TestFile_LeavesNothingOfWhatFails(t *testing.T) {
 	plain, dir := noisy(), t.TempDir()
 	plain.Noise = model.NoNoise
 	net := newNet(t, plain)
-	refused(t, errOf(File(filepath.Join(dir, "net.onnx"), net, FileOptions{GraphOptions: GraphOptions{Observed: true}})),
+	expect.Refusal(t, expect.ErrorOf(File(filepath.Join(dir, "net.onnx"), net, FileOptions{GraphOptions: GraphOptions{Observed: true}})),
 		"", ErrNoNoise)
 	if _, err := File(filepath.Join(dir, "net.txt"), net, FileOptions{}); err == nil {
 		t.Error("an ending that is none was written")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels/tensor"
 	"nmn/model"
@@ -66,7 +67,7 @@ func TestONNX_GivesWhatTheNetGives(t *testing.T) {
 			unsettle(t, net, c.bias)
 			if c.config.Standardised {
 				mean, scale := []float32{-3, -2, -1, 0, 1, 2, 3}, []float32{1, .5, .25, 2, .1, .3, .7}
-				check(t, net.SetStandard(mean, scale))
+				expect.OK(t, net.SetStandard(mean, scale))
 			}
 			input, prepared := drawInput(net, c.pixels)
 			prob, observed := forward(t, net, prepared)
@@ -109,7 +110,7 @@ func unsettle(t *testing.T, net *model.Net, bias float32) {
 				values[i] += bias
 			}
 		}
-		check(t, net.SetValues(p, values))
+		expect.OK(t, net.SetValues(p, values))
 	}
 }
 
@@ -151,12 +152,12 @@ func drawInput(net *model.Net, pixels bool) (input array, prepared []float32) {
 func forward(t *testing.T, net *model.Net, x []float32) (prob, observed []float32) {
 	t.Helper()
 	plan, err := net.Plan(graphBatch, graphBatch, false)
-	check(t, err)
-	check(t, net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, x)))
-	check(t, net.Forward(plan, false))
+	expect.OK(t, err)
+	expect.OK(t, net.Backend().Upload(plan.X, tensor.HostArray(tensor.Float32, x)))
+	expect.OK(t, net.Forward(plan, false))
 	download := func(from *tensor.Tensor) []float32 {
 		values := make([]float32, from.Len())
-		check(t, net.Backend().Download(tensor.HostArray(tensor.Float32, values), from))
+		expect.OK(t, net.Backend().Download(tensor.HostArray(tensor.Float32, values), from))
 		return values
 	}
 	return download(plan.Prob), download(plan.Observed)
@@ -166,7 +167,7 @@ func forward(t *testing.T, net *model.Net, x []float32) (prob, observed []float3
 func exported(t *testing.T, net *model.Net, o GraphOptions) *graph {
 	t.Helper()
 	var file bytes.Buffer
-	check(t, errOf(ONNX(&file, net, o)))
+	expect.OK(t, expect.ErrorOf(ONNX(&file, net, o)))
 	return readGraph(t, file.Bytes())
 }
 

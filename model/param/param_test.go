@@ -9,30 +9,24 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // filter is a parameter of two filters of 3×1 cells over four channels, and a tensor of its state. Files hold
 // three of the channels. W and the state count from 0 in the channels that files hold.
 func filter(t *testing.T) (p *Param, state *tensor.Tensor, device *tensor.CPU) {
 	t.Helper()
 	device = tensor.NewCPU(1, "")
-	t.Cleanup(func() { check(t, device.Close()) })
+	t.Cleanup(func() { expect.OK(t, device.Close()) })
 	p = &Param{Name: "conv.weight", File: "features.0.weight", Shape: []int{2, 3, 3, 1}, CHW: true}
 	var err error
 	p.W, err = device.Alloc(tensor.Float32, 2, 3, 1, 4)
-	check(t, err)
+	expect.OK(t, err)
 	state, err = device.Alloc(tensor.Float32, 2, 3, 1, 4)
-	check(t, err)
-	check(t, p.SetValues(device, numbers(p.FileLen())))
-	check(t, device.Copy(state, p.W))
+	expect.OK(t, err)
+	expect.OK(t, p.SetValues(device, numbers(p.FileLen())))
+	expect.OK(t, device.Copy(state, p.W))
 	return p, state, device
 }
 
@@ -48,9 +42,9 @@ func numbers(n int) []float32 {
 func file(t *testing.T, tensors ...safetensors.Tensor) *safetensors.File {
 	t.Helper()
 	var b bytes.Buffer
-	check(t, safetensors.Write(&b, nil, tensors))
+	expect.OK(t, safetensors.Write(&b, nil, tensors))
 	f, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	check(t, err)
+	expect.OK(t, err)
 	return f
 }
 
@@ -59,14 +53,14 @@ func TestParam_FilesHaveChannelsBeforeCellsAndNoPadding(t *testing.T) {
 	f := file(t, append(Tensors(device, []*Param{p}), p.Tensor(device, "state", state))...)
 	for _, name := range []string{"features.0.weight", "state"} {
 		values, shape, err := f.Float32(name)
-		check(t, err)
+		expect.OK(t, err)
 		want := []float32{0, 3, 6, 1, 4, 7, 2, 5, 8, 9, 12, 15, 10, 13, 16, 11, 14, 17}
 		if !slices.Equal(shape, []int{2, 3, 3, 1}) || !slices.Equal(values, want) {
 			t.Errorf("%s is %v %v, want %v", name, shape, values, want)
 		}
 	}
-	check(t, p.SetValues(device, make([]float32, p.FileLen())))
-	check(t, p.Read(f, "state", device, p.W))
+	expect.OK(t, p.SetValues(device, make([]float32, p.FileLen())))
+	expect.OK(t, p.Read(f, "state", device, p.W))
 	if values, err := p.Values(device); err != nil || !slices.Equal(values, numbers(18)) {
 		t.Errorf("read back: %v, %v", values, err)
 	}
@@ -92,16 +86,16 @@ func TestRead_RefusesNumbersThatNoTrainingMakes(t *testing.T) {
 // Large parameters are read and written block by block.
 func TestParam_BlocksAreTheWhole(t *testing.T) {
 	device := tensor.NewCPU(1, "")
-	t.Cleanup(func() { check(t, device.Close()) })
+	t.Cleanup(func() { expect.OK(t, device.Close()) })
 	p := &Param{Name: "bias", File: "bias", Shape: []int{2*blockLen + 7}, Bias: true}
 	var err error
 	p.W, err = device.Alloc(tensor.Float32, p.Shape...)
-	check(t, err)
+	expect.OK(t, err)
 	want := numbers(p.FileLen())
-	check(t, p.SetValues(device, want))
+	expect.OK(t, p.SetValues(device, want))
 	f := file(t, p.Tensor(device, "bias", p.W))
-	check(t, p.SetValues(device, make([]float32, p.FileLen())))
-	check(t, p.Read(f, "bias", device, p.W))
+	expect.OK(t, p.SetValues(device, make([]float32, p.FileLen())))
+	expect.OK(t, p.Read(f, "bias", device, p.W))
 	if got, err := p.Values(device); err != nil || !slices.Equal(got, want) {
 		t.Errorf("a bias of %d numbers has come back changed: %v", len(want), err)
 	}
@@ -109,9 +103,9 @@ func TestParam_BlocksAreTheWhole(t *testing.T) {
 
 func TestViews_KeepTheFirstError(t *testing.T) {
 	device := tensor.NewCPU(1, "")
-	t.Cleanup(func() { check(t, device.Close()) })
+	t.Cleanup(func() { expect.OK(t, device.Close()) })
 	x, err := device.Alloc(tensor.Float32, 4, 3)
-	check(t, err)
+	expect.OK(t, err)
 	var v Views
 	if got := v.Start(x, 5, 2); got == nil || got.Len() != 10 || v.Row(nil, 1) != nil || v.Err != nil {
 		t.Errorf("%v, %v", got, v.Err)

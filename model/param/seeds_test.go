@@ -4,21 +4,22 @@ import (
 	"fmt"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 )
 
 // Each place with dropout has its own masks, and all masks change with the seed, as in every epoch.
 func TestSeeds_DifferByPlaceAndSeed(t *testing.T) {
 	device := tensor.NewCPU(1, "")
-	defer func() { check(t, device.Close()) }()
+	defer func() { expect.OK(t, device.Close()) }()
 	arena := tensor.NewArena(device)
-	defer func() { check(t, arena.Close()) }()
+	defer func() { expect.OK(t, arena.Close()) }()
 	s, err := NewSeeds(arena, []string{"fc6", "fc7"})
-	check(t, err)
+	expect.OK(t, err)
 	seen := map[string]string{}
 	for _, seed := range []uint64{1, 2, 3} {
-		check(t, s.Upload(device, seed))
-		check(t, s.Upload(device, seed)) // which changes nothing
+		expect.OK(t, s.Upload(device, seed))
+		expect.OK(t, s.Upload(device, seed)) // which changes nothing
 		for place, words := range s.Of {
 			name, value := fmt.Sprintf("place %d with seed %d", place, seed), fmt.Sprint(words.Int32s())
 			if other, ok := seen[value]; ok {

@@ -1,7 +1,6 @@
 package vit
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/kernels"
 	"nmn/tools/conform"
 
@@ -21,10 +21,10 @@ import (
 func loaded(t testing.TB, backend kernels.Backend, c Config, f Source, m *Mapping) *Net {
 	t.Helper()
 	n, err := New(c, backend)
-	check(t, err)
-	t.Cleanup(func() { check(t, n.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, n.Close()) })
 	for range 2 { // a second pass must leave the same result
-		check(t, n.Load(f, m))
+		expect.OK(t, n.Load(f, m))
 	}
 	return n
 }
@@ -34,8 +34,8 @@ func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 	t.Helper()
 	c := n.Config()
 	p, err := n.Plan(len(pixels) / (c.Size[0] * c.Size[1] * 3))
-	check(t, err)
-	check(t, n.backend.Upload(p.Pixels, dense.New(dense.WithShape(len(pixels)), dense.WithBacking(pixels))))
+	expect.OK(t, err)
+	expect.OK(t, n.backend.Upload(p.Pixels, dense.New(dense.WithShape(len(pixels)), dense.WithBacking(pixels))))
 	return p
 }
 
@@ -43,10 +43,10 @@ func upload(t testing.TB, n *Net, pixels []uint8) *Plan {
 func features(t testing.TB, n *Net, p *Plan, l Layer) []float32 {
 	t.Helper()
 	width, err := n.Config().LayerWidth(l)
-	check(t, err)
-	check(t, n.Forward(p))
+	expect.OK(t, err)
+	expect.OK(t, n.Forward(p))
 	rows := make([]float32, p.N*width)
-	check(t, n.Extract(rows, p, l))
+	expect.OK(t, n.Extract(rows, p, l))
 	return rows
 }
 
@@ -60,17 +60,17 @@ type outcome struct {
 func outcomes(t testing.TB, path string) (all []outcome) {
 	t.Helper()
 	f, err := safetensors.Open(path)
-	check(t, err)
-	defer func() { check(t, f.Close()) }()
+	expect.OK(t, err)
+	defer func() { expect.OK(t, f.Close()) }()
 	for _, name := range f.Names() {
 		size, ok := strings.CutSuffix(name, ".pixels")
 		if !ok {
 			continue
 		}
 		o := outcome{layers: map[Layer][]float32{}}
-		check(t, errOf(fmt.Sscanf(size, "%dx%d", &o.size[0], &o.size[1])))
+		expect.OK(t, expect.ErrorOf(fmt.Sscanf(size, "%dx%d", &o.size[0], &o.size[1])))
 		stored, err := f.Bytes(name)
-		check(t, err)
+		expect.OK(t, err)
 		if o.pixels, err = io.ReadAll(stored); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func compare(t *testing.T, backend kernels.Backend, path string, heads int, most
 	t.Helper()
 	f := openWeights(t, path)
 	c, m, err := Recognise(f)
-	check(t, err)
+	expect.OK(t, err)
 	if heads > 0 {
 		c.Heads = heads
 	}
@@ -141,28 +141,5 @@ func TestTinyNet_FeaturesAreThoseOfPyTorch(t *testing.T) {
 		t.Run(fixture.name, func(t *testing.T) {
 			compare(t, backend, filepath.Join("testdata", fixture.name), tinyHeads, 1e-5)
 		})
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// errOf drops the value next to an error.
-func errOf[T any](_ T, err error) error { return err }
-
-// refused fails unless an error says something, and is all of the others.
-func refused(t testing.TB, err error, says string, others ...error) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("error %v, want one that has %q", err, says)
-	}
-	for _, other := range others {
-		if !errors.Is(err, other) {
-			t.Errorf("error %v, want %v", err, other)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nmn/format/safetensors"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/kernels"
 	"nmn/model/param"
@@ -22,7 +23,7 @@ func tiny(t testing.TB, backend kernels.Backend, name string, change func(*Confi
 	t.Helper()
 	f := openWeights(t, filepath.Join("testdata", name))
 	c, m, err := Recognise(f)
-	check(t, err)
+	expect.OK(t, err)
 	c.Heads = tinyHeads
 	if change != nil {
 		change(&c)
@@ -49,7 +50,7 @@ func TestFeatures_OfAPictureAreItsOwn(t *testing.T) {
 		other := tiny(t, conform.OpenCPU(t, 3), "hf_clip.safetensors", nil)
 		c := n.Config()
 		width, err := c.LayerWidth(l)
-		check(t, err)
+		expect.OK(t, err)
 		pixels := noise(c, 5)
 		one := len(pixels) / 5
 		all := features(t, n, upload(t, n, pixels), l)
@@ -108,7 +109,7 @@ func TestExtract_RefusesWhatIsNotThere(t *testing.T) {
 		want  string
 	}{{48, Embedding, "no projection"}, {48, "pool5", `layer "pool5"`}, {47, Class, "2×24"}} {
 		err := n.Extract(make([]float32, test.rows), p, test.layer)
-		refused(t, err, test.want)
+		expect.Refusal(t, err, test.want)
 	}
 }
 
@@ -188,7 +189,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 		if err == nil {
 			err = errors.Join(n.Close(), errors.New("taken"))
 		}
-		refused(t, err, test.want)
+		expect.Refusal(t, err, test.want)
 	}
 	if c := base.WithSize(448); c.Size != [2]int{448, 448} || c.Pictures.Resize != 512 {
 		t.Errorf("%v of %d pixels", c.Size, c.Pictures.Resize)
@@ -198,7 +199,7 @@ func TestNew_RefusesSizesAndForms(t *testing.T) {
 // A number that is none is an error with the name of its tensor.
 func TestLoad_RefusesNaN(t *testing.T) {
 	f, err := safetensors.Open(filepath.Join("testdata", "hf_clip.safetensors"))
-	check(t, err)
+	expect.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	for _, name := range []string{"vision_model.encoder.layers.1.self_attn.k_proj.bias",
 		"vision_model.embeddings.position_embedding.weight", "visual_projection.weight"} {
@@ -214,16 +215,16 @@ func TestLoad_RefusesNaN(t *testing.T) {
 			all = append(all, safetensors.Tensor{Name: n, Shape: shape, Data: values})
 		}
 		var b bytes.Buffer
-		check(t, safetensors.Write(&b, nil, all))
+		expect.OK(t, safetensors.Write(&b, nil, all))
 		broken, err := safetensors.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-		check(t, err)
+		expect.OK(t, err)
 		c, m := recognised(t, broken)
 		c.Heads = tinyHeads
 		n, err := New(c, conform.OpenCPU(t, 1))
-		check(t, err)
+		expect.OK(t, err)
 		err = n.Load(broken, m)
-		refused(t, err, "element 7 of "+name, param.ErrNumber)
-		check(t, n.Close())
+		expect.Refusal(t, err, "element 7 of "+name, param.ErrNumber)
+		expect.OK(t, n.Close())
 	}
 }
 
@@ -239,13 +240,13 @@ func TestLoad_RefusesAnothersMapping(t *testing.T) {
 	pathless.Taken = slices.DeleteFunc(slices.Clone(own.Taken), func(m Match) bool { return m.Param == "position" })
 	for i, mapping := range []*Mapping{m, &short, &pathless} {
 		n, err := New(c, conform.OpenCPU(t, 1))
-		check(t, err)
+		expect.OK(t, err)
 		from := Source(f)
 		if i == 0 {
 			from = other
 		}
-		refused(t, n.Load(from, mapping), "", ErrWeights)
-		check(t, n.Close())
+		expect.Refusal(t, n.Load(from, mapping), "", ErrWeights)
+		expect.OK(t, n.Close())
 	}
 }
 
@@ -271,7 +272,7 @@ func TestPlan_TakesMemoryOnce(t *testing.T) {
 			if again, err := n.Plan(p.N); err != nil || again != p {
 				t.Fatal(err)
 			}
-			check(t, errors.Join(n.Forward(p), n.Extract(rows[:p.N*24], p, Class)))
+			expect.OK(t, errors.Join(n.Forward(p), n.Extract(rows[:p.N*24], p, Class)))
 		}
 	}
 	step()

@@ -11,6 +11,7 @@ import (
 
 	"nmn/format/safetensors"
 	"nmn/format/weights"
+	"nmn/internal/expect"
 	"nmn/kernels/tensor"
 	"nmn/loader/picture"
 )
@@ -39,8 +40,8 @@ const tinyHeads = 3
 func openWeights(t testing.TB, path string) *weights.File {
 	t.Helper()
 	f, err := weights.Open(path)
-	check(t, err)
-	t.Cleanup(func() { check(t, f.Close()) })
+	expect.OK(t, err)
+	t.Cleanup(func() { expect.OK(t, f.Close()) })
 	return f
 }
 
@@ -100,7 +101,7 @@ func listing(t testing.TB, name string) *listed {
 	l := list()
 	for _, n := range f.Names() {
 		dtype, shape, err := f.Info(n)
-		check(t, err)
+		expect.OK(t, err)
 		l.add(dtype, n, shape...)
 	}
 	return l
@@ -137,7 +138,7 @@ func timmNames(width, depth, hidden, patch, positions int) *listed {
 func recognised(t *testing.T, f Source) (Config, *Mapping) {
 	t.Helper()
 	c, m, err := Recognise(f)
-	check(t, err)
+	expect.OK(t, err)
 	return c, m
 }
 
@@ -375,7 +376,7 @@ func TestRecognise_RefusesOtherArchitectures(t *testing.T) {
 		"norm after the mean":    base().without("norm.weight").with("fc_norm.weight", 384),
 	} {
 		_, _, err := Recognise(f)
-		refused(t, err, what, ErrWeights)
+		expect.Refusal(t, err, what, ErrWeights)
 	}
 	for _, f := range []*listed{list(), list().with("features.0.weight", 64, 3, 3, 3)} {
 		if _, _, err := Recognise(f); !errors.Is(err, ErrOther) {

@@ -4,12 +4,13 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/paper/claims"
 )
 
 func TestSolve_BothWaysEndAtTheSamePoint(t *testing.T) {
 	s, err := Solve(t.Context(), 1)
-	check(t, err)
+	expect.OK(t, err)
 	t.Logf("%+v", *s)
 	if s.GradientGap > 1e-6 || s.RateGap > 2e-3 || s.LikelihoodGap > 1e-6 || s.Rounds < 2 || s.Gradients < 2 {
 		t.Errorf("%+v", *s)
@@ -39,20 +40,13 @@ func TestResults_ConfirmTheAppendix(t *testing.T) {
 	var results []claims.Result
 	for _, seed := range []uint64{1, 2, 3} {
 		s, err := Solve(t.Context(), seed)
-		check(t, err)
+		expect.OK(t, err)
 		results = append(results, s.Results()...)
 	}
-	check(t, claims.Validate(results))
+	expect.OK(t, claims.Validate(results))
 	for _, v := range claims.Check(results) {
 		if v.ID == "em-function" && v.Outcome != claims.Confirmed {
 			t.Errorf("%s: %s", v.Outcome, v.Reason)
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/report"
 )
 
@@ -99,7 +100,7 @@ func TestPower_AgreesWithTheVerdict(t *testing.T) {
 
 func TestPower_IsTheGoldenTable(t *testing.T) {
 	var b bytes.Buffer
-	check(t, report.Write(&b, report.Markdown, Power(someResults())))
+	expect.OK(t, report.Write(&b, report.Markdown, Power(someResults())))
 	golden(t, "power.md", b.Bytes())
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/report"
 )
 
@@ -51,7 +52,7 @@ func distinct(results []Result) []Result {
 
 func TestTables_AreTheGoldenOnes(t *testing.T) {
 	var b bytes.Buffer
-	check(t, report.Write(&b, report.Markdown, Tables(Check(someResults()))...))
+	expect.OK(t, report.Write(&b, report.Markdown, Tables(Check(someResults()))...))
 	golden(t, "claims.md", b.Bytes())
 }
 
@@ -60,10 +61,10 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		check(t, os.WriteFile(path, got, 0o666))
+		expect.OK(t, os.WriteFile(path, got, 0o666))
 	}
 	want, err := os.ReadFile(path)
-	check(t, err)
+	expect.OK(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("what there is differs from %s (-update writes it)", path)
 	}
@@ -72,7 +73,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	verdicts := Check(someResults())
 	var b bytes.Buffer
-	check(t, (&report.Reproduction{Claims: Tables(verdicts)}).WriteHTML(&b))
+	expect.OK(t, (&report.Reproduction{Claims: Tables(verdicts)}).WriteHTML(&b))
 	page := b.String()
 	for _, part := range []string{`class="stacked"`, `data-name="verdict">confirmed<`,
 		`data-name="verdict">not confirmed: `, `data-name="verdict">not tested: `, "What goes beyond the paper", "Table 1"} {
@@ -82,13 +83,6 @@ func TestTables_SayEveryVerdictInWordsOnAPageForNarrowScreens(t *testing.T) {
 	}
 	if n := strings.Count(page, `data-name="verdict"`); n != len(verdicts) {
 		t.Errorf("%d verdicts on the page, want %d", n, len(verdicts))
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // sample is a chart with every shape, and names full of markup.
@@ -185,20 +187,13 @@ func TestCharts_AreGolden(t *testing.T) {
 		"beside": rowChart(false)} {
 		got, path := string(c.Inline("x")), filepath.Join("testdata", name+".html")
 		if *update {
-			check(t, os.MkdirAll("testdata", 0o777))
-			check(t, os.WriteFile(path, []byte(got), 0o666))
+			expect.OK(t, os.MkdirAll("testdata", 0o777))
+			expect.OK(t, os.WriteFile(path, []byte(got), 0o666))
 		}
 		want, err := os.ReadFile(path)
-		check(t, err)
+		expect.OK(t, err)
 		if got != string(want) {
 			t.Errorf("%s differs (go test ./report/chart -update writes it anew):\n%s", path, got)
 		}
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

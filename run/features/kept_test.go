@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/dataset"
 	"nmn/model"
@@ -67,7 +68,7 @@ type extraction struct {
 func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error {
 	e.t.Helper()
 	words, err := text.NewVocabulary([]text.Word{{Text: "x"}})
-	must(e.t, err)
+	expect.OK(e.t, err)
 	ids := make([]string, 2500)
 	for i := range ids {
 		ids[i] = fmt.Sprint(i)
@@ -93,7 +94,7 @@ func (e *extraction) run(ctx context.Context, net *fakeNet, about string) error 
 func (e *extraction) files() map[string]string {
 	e.t.Helper()
 	entries, err := os.ReadDir(e.dir)
-	must(e.t, err)
+	expect.OK(e.t, err)
 	files := map[string]string{}
 	for _, entry := range entries {
 		content, _ := os.ReadFile(filepath.Join(e.dir, entry.Name()))
@@ -142,9 +143,9 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 		"the last one broke": {stop: 2400, again: &fakeNet{bad: append(bad, 2050)}, about: "a", first: "2048", asked: 4 + 2500, log: "differ"},
 		"another net":        {stop: 2400, again: &fakeNet{bad: bad, shift: 1}, about: "a", first: "2048", asked: 3 + 2500, log: "differ"},
 		"a part is cut": {stop: 2400, again: &fakeNet{bad: bad}, about: "a", first: "0", asked: 2500, log: "cannot be used",
-			spoil: func(parts string) { must(t, os.Truncate(filepath.Join(parts, "000000001026.safetensors"), 999)) }},
+			spoil: func(parts string) { expect.OK(t, os.Truncate(filepath.Join(parts, "000000001026.safetensors"), 999)) }},
 		"a part is gone": {stop: 2400, again: &fakeNet{bad: bad}, about: "a", first: "0", asked: 2500, log: "cannot be used",
-			spoil: func(parts string) { must(t, os.Remove(filepath.Join(parts, "000000000000.safetensors"))) }},
+			spoil: func(parts string) { expect.OK(t, os.Remove(filepath.Join(parts, "000000000000.safetensors"))) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &extraction{t: t, dir: t.TempDir()}
@@ -164,7 +165,7 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 			if test.spoil != nil {
 				test.spoil(parts)
 			}
-			must(t, e.run(t.Context(), test.again, test.about))
+			expect.OK(t, e.run(t.Context(), test.again, test.about))
 			asked := test.again.asked
 			if asked[0] != test.first || test.asked > 0 && len(asked) != test.asked {
 				t.Errorf("%d bags were extracted from bag %s on, want %d from %s", len(asked), asked[0], test.asked, test.first)
@@ -176,7 +177,7 @@ func TestExtraction_GoesOnAfterAnInterruption(t *testing.T) {
 			want := whole
 			if !slices.Equal(test.again.bad, bad) || test.again.shift != 0 {
 				want = &extraction{t: t, dir: t.TempDir()}
-				must(t, want.run(t.Context(), &fakeNet{bad: test.again.bad, shift: test.again.shift}, "a"))
+				expect.OK(t, want.run(t.Context(), &fakeNet{bad: test.again.bad, shift: test.again.shift}, "a"))
 			}
 			sameFiles(t, e.files(), want.files())
 			if !slices.Equal(e.leftOut, want.leftOut) {
@@ -191,13 +192,13 @@ func TestExtraction_DoesWithoutAFolderOfItsOwn(t *testing.T) {
 	for name, take := range map[string]func(e *extraction) (release func() error){
 		"another process": func(e *extraction) func() error {
 			k, err := keepRows(t.Context(), filepath.Join(e.dir, "a.npy"), "a", []int{1, 2}, slog.New(slog.DiscardHandler))
-			must(t, err)
-			must(t, k.lock(t.Context()))
+			expect.OK(t, err)
+			expect.OK(t, k.lock(t.Context()))
 			return k.remove
 		},
 		"a file": func(e *extraction) func() error {
 			path := filepath.Join(e.dir, ".a.npy.parts")
-			must(t, os.WriteFile(path, nil, 0o666))
+			expect.OK(t, os.WriteFile(path, nil, 0o666))
 			return func() error { return os.Remove(path) }
 		},
 	} {
@@ -206,17 +207,9 @@ func TestExtraction_DoesWithoutAFolderOfItsOwn(t *testing.T) {
 		if err := e.run(t.Context(), &fakeNet{}, "a"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		must(t, release())
+		expect.OK(t, release())
 		if files := e.files(); len(files) != 3 {
 			t.Errorf("%s: %d files stay", name, len(files))
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/lock"
 	"nmn/internal/setting"
 )
@@ -23,7 +24,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		Changed: func() (key, was, is string) { return "", "", "" },
 	}
 	for _, name := range []string{LockFile, "notes.txt", ".report.html123"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+		expect.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	if err := Check(dir, kind, none, same); err != nil {
 		t.Errorf("a folder of other files, none of which is written: %v", err)
@@ -32,7 +33,7 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	report := filepath.Join(dir, "report.html")
-	must(t, os.WriteFile(report, nil, 0o666))
+	expect.OK(t, os.WriteFile(report, nil, 0o666))
 	var mistake *setting.Error
 	if err := Check(dir, kind, none, same); !errors.As(err, &mistake) || mistake.Key != "run_dir" ||
 		!strings.HasPrefix(err.Error(), report+" would be overwritten") {
@@ -55,28 +56,20 @@ func TestCheck_RefusesToOverwriteFilesOfOthers(t *testing.T) {
 	for _, name := range []string{"last.safetensors", "seed-1/baseline/best.safetensors", "stage1/result.json",
 		"stage1/" + LockFile} {
 		file := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(file), 0o777))
-		must(t, os.WriteFile(file, nil, 0o666))
+		expect.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		expect.OK(t, os.WriteFile(file, nil, 0o666))
 		if err := Check(dir, kind, nil, other); !errors.As(err, &mistake) ||
 			!strings.Contains(err.Error(), "its train.batch is 1, this one's 2") {
 			t.Errorf("another run with %s: %v", name, err)
 		}
-		must(t, os.Remove(file))
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		expect.OK(t, os.Remove(file))
 	}
 }
 
 func TestLock_KeepsOthersOutAndNamesTheirProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs", "new")
 	release, err := Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
-	must(t, err)
+	expect.OK(t, err)
 	_, err = Lock(t.Context(), dir, slog.New(slog.DiscardHandler))
 	want := fmt.Sprintf("%s is being written by process %d on ", dir, os.Getpid())
 	if !errors.Is(err, lock.ErrHeld) || !strings.HasPrefix(err.Error(), want) ||
@@ -89,7 +82,7 @@ func TestLock_KeepsOthersOutAndNamesTheirProcess(t *testing.T) {
 	} else if err := below(); err != nil {
 		t.Error(err)
 	}
-	must(t, release())
+	expect.OK(t, release())
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v is left (%v), want the folder of the stage alone", entries, err)
 	}

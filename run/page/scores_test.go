@@ -10,6 +10,7 @@ import (
 
 	dense "gorgonia.org/tensor"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/loader/picture"
 	"nmn/report"
@@ -29,7 +30,7 @@ func (unreadable) Read(context.Context, int, int, *picture.Picture) error {
 func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
 		{Text: "red", POS: text.JJ}})
-	must(t, err)
+	expect.OK(t, err)
 	matrix := func(rows int, backing any) *dense.Dense {
 		return dense.New(dense.WithShape(rows, 3), dense.WithBacking(backing))
 	}
@@ -37,7 +38,7 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 		Labels: matrix(3, []uint8{1, 0, 1, 1, 1, 1, 0, 0, 0})}
 	scores := &train.Scores{Index: []int{0, 2}, Logits: matrix(2, []float32{3, 2, -4, -1, -1, -9})}
 	got, err := Scores(t.Context(), scores, set, "test", false)
-	must(t, err)
+	expect.OK(t, err)
 	if got.Against != "labels" || len(got.Curves.All) == 0 || len(got.Right) != 1 || len(got.Wrong) != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -73,13 +74,13 @@ func TestPageScores_ShowsTheSurestAndMarksThem(t *testing.T) {
 func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
 	v, err := text.NewVocabulary([]text.Word{{Text: "cat", POS: text.NN}, {Text: "dog", POS: text.NN},
 		{Text: "fox", POS: text.NN}})
-	must(t, err)
+	expect.OK(t, err)
 	matrix := func(backing any) *dense.Dense { return dense.New(dense.WithShape(3, 3), dense.WithBacking(backing)) }
 	set := &loader.Set{Name: "test", Vocabulary: v, IDs: []string{"a", "b", "c"}, Source: unreadable{},
 		Labels: matrix([]uint8{1, 0, 0, 0, 1, 0, 0, 0, 1})}
 	scores := &train.Scores{Index: []int{0, 1, 2}, Logits: matrix([]float32{-.3, -.9, -1.5, 2, -2.5, -3, -.5, -9, -.4})}
 	got, err := Scores(t.Context(), scores, set, "test", true)
-	must(t, err)
+	expect.OK(t, err)
 	said := func(bags []report.ShownBag) (all []string) {
 		for _, b := range bags {
 			line := b.ID
@@ -98,14 +99,6 @@ func TestPageScores_PredictsTheMostProbableClass(t *testing.T) {
 	}
 	if p := got.Right[0].Labels[0].P; p < .42 || p > .43 {
 		t.Errorf("the probability of a is %v", p)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/train"
 )
@@ -26,7 +27,7 @@ type query struct{ place, expr string }
 func readText(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dockerFolder, name))
-	must(t, err)
+	expect.OK(t, err)
 	return text
 }
 
@@ -50,7 +51,7 @@ type dashboard struct {
 func readDashboard(t *testing.T) *dashboard {
 	t.Helper()
 	d := &dashboard{}
-	must(t, json.Unmarshal(readText(t, "grafana/dashboards/training.json"), d))
+	expect.OK(t, json.Unmarshal(readText(t, "grafana/dashboards/training.json"), d))
 	if len(d.Panels) < 10 {
 		t.Fatalf("only %d panels", len(d.Panels))
 	}
@@ -74,7 +75,7 @@ func queries(t *testing.T) (all []query) {
 			Rules []struct{ Alert, Expr string }
 		}
 	}
-	must(t, yaml.Unmarshal(readText(t, "rules.yml"), &rules))
+	expect.OK(t, yaml.Unmarshal(readText(t, "rules.yml"), &rules))
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
 			all = append(all, query{"alert " + r.Alert, r.Expr})
@@ -88,7 +89,7 @@ func served(t *testing.T) map[string]string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	must(t, err)
+	expect.OK(t, err)
 	m.Begin(Run{Arm: "nmn-fd"})
 	o := m.Observer()
 	o.Step(stepDone(1))
@@ -96,7 +97,7 @@ func served(t *testing.T) map[string]string {
 	o.Evaluated(evaluated(t, 1))
 	o.Saved(train.Saved{})
 	families, err := registry.Gather()
-	must(t, err)
+	expect.OK(t, err)
 	names := map[string]string{}
 	for _, f := range families {
 		name := f.GetName()
@@ -160,7 +161,7 @@ func TestDashboard_TableOfTheRunHasItsLabels(t *testing.T) {
 // Grafana shows panels over each other, and data of no source, without a word.
 func TestDashboard_PanelsHaveASourceAndAPlaceOfTheirOwn(t *testing.T) {
 	var sources struct{ Datasources []struct{ UID, Type string } }
-	must(t, yaml.Unmarshal(readText(t, "grafana/provisioning/datasources/prometheus.yml"), &sources))
+	expect.OK(t, yaml.Unmarshal(readText(t, "grafana/provisioning/datasources/prometheus.yml"), &sources))
 	if len(sources.Datasources) != 1 || sources.Datasources[0].Type != "prometheus" {
 		t.Fatalf("sources %+v", sources)
 	}

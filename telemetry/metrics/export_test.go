@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,7 +29,7 @@ func training(t *testing.T) (*Metrics, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	must(t, err)
+	expect.OK(t, err)
 	m.Begin(Run{Name: "fd", Arm: "nmn-fd"})
 	m.Observer().Step(stepDone(7))
 	return m, registry
@@ -113,7 +114,7 @@ func TestExport_PushesInPlaceOfWhatTheRunPushedBefore(t *testing.T) {
 	address := strings.Replace(server.URL, "http://", "http://me:secret@", 1) + "/prefix/"
 	x, err := StartExport(Export{Push: address, Run: "fd", Every: time.Millisecond, Log: log.logger(), within: time.Hour},
 		registry)
-	must(t, err)
+	expect.OK(t, err)
 	waitFor(t, "push", func() bool { return gateway.count() > 1 })
 	x.Close()
 	server.Close() // a push that Close has cut off may still arrive
@@ -136,7 +137,7 @@ func TestExport_PushesTheEnd(t *testing.T) {
 	defer server.Close()
 	x, err := StartExport(Export{Push: server.URL, Run: "fd", Every: time.Hour, Log: new(logged).logger(),
 		within: time.Hour}, registry)
-	must(t, err)
+	expect.OK(t, err)
 	waitFor(t, "push", func() bool { return gateway.count() == 1 })
 	m.Enter(Finished)
 	x.Close()
@@ -174,7 +175,7 @@ func TestExport_GatewaysThatAreNone(t *testing.T) {
 	for name, url := range map[string]string{"it sends elsewhere": elsewhere.URL, "it is gone": closed.URL} {
 		log := new(logged)
 		x, err := StartExport(Export{Push: url, Run: "fd", Every: time.Hour, Log: log.logger()}, registry)
-		must(t, err)
+		expect.OK(t, err)
 		waitFor(t, "warning", func() bool { return strings.Contains(log.String(), "cannot be exported") })
 		x.Close()
 		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
@@ -190,13 +191,13 @@ func TestExport_ToAPushgateway(t *testing.T) {
 		t.Skip("no prometheus-pushgateway in the path")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	expect.OK(t, err)
 	address := listener.Addr().String()
-	must(t, listener.Close())
+	expect.OK(t, listener.Close())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	gateway := exec.CommandContext(ctx, program, "--web.listen-address="+address)
-	must(t, gateway.Start())
+	expect.OK(t, gateway.Start())
 	defer func() { cancel(); _ = gateway.Wait() }() // it ends by a signal
 	waitFor(t, "gateway", func() bool {
 		response, err := http.Get("http://" + address + "/-/ready")
@@ -206,7 +207,7 @@ func TestExport_ToAPushgateway(t *testing.T) {
 	log := new(logged)
 	x, err := StartExport(Export{Push: "http://" + address, Run: "runs/fd ü", Every: time.Hour, Log: log.logger(),
 		within: time.Hour}, registry)
-	must(t, err)
+	expect.OK(t, err)
 	waitFor(t, "push", func() bool { return strings.Contains(get(t, "http://"+address+"/metrics"), "nmn_step") })
 	m.Enter(Failed)
 	x.Close()

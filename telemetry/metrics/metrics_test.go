@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/loader"
 	"nmn/train"
 
@@ -29,19 +30,19 @@ func evaluated(t *testing.T, step int) train.Evaluated {
 	t.Helper()
 	r, err := eval.Evaluate(eval.Input{Bags: 2, Classes: 1, Scores: []float32{.9, .2}, Labels: []uint8{1, 0}},
 		eval.Options{})
-	must(t, err)
+	expect.OK(t, err)
 	return train.Evaluated{Epoch: 2, Step: step, Result: r, Best: true, Value: 1, Duration: time.Second}
 }
 
 func get(t *testing.T, url string) string {
 	t.Helper()
 	response, err := http.Get(url)
-	must(t, err)
+	expect.OK(t, err)
 	defer func() {
-		must(t, response.Body.Close())
+		expect.OK(t, response.Body.Close())
 	}()
 	body, err := io.ReadAll(response.Body)
-	must(t, err)
+	expect.OK(t, err)
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s: %s", url, response.Status, body)
 	}
@@ -60,7 +61,7 @@ func scraped(t *testing.T, registry *prometheus.Registry) string {
 func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	must(t, err)
+	expect.OK(t, err)
 	observer := m.Observer()
 	m.Begin(Run{Arm: "baseline", Seed: 1})
 	observer.Evaluated(evaluated(t, 100))
@@ -77,7 +78,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 	observer.Evaluated(evaluated(t, 2))
 	observer.Saved(train.Saved{})
 	server, err := Serve(t.Context(), "0", registry)
-	must(t, err)
+	expect.OK(t, err)
 	text := get(t, "http://"+server.Address()+"/metrics")
 	for _, line := range []string{
 		"nmn_loss 1.5", "nmn_learning_rate 0.001", "nmn_gradient_norm 7", "nmn_epoch 2", "nmn_device_memory_bytes 4096",
@@ -95,7 +96,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		}
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
-	must(t, err)
+	expect.OK(t, err)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -103,7 +104,7 @@ func TestServer_ScrapeTellsEveryMetricAndPassesLint(t *testing.T) {
 		t.Errorf("a run that is over is still reported:\n%s", text)
 	}
 	for range 2 {
-		must(t, server.Close())
+		expect.OK(t, server.Close())
 	}
 }
 
@@ -121,13 +122,13 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 	for _, address := range []string{"0", ":0"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		server, err := Serve(ctx, address, prometheus.NewRegistry())
-		must(t, err)
+		expect.OK(t, err)
 		host, _, err := net.SplitHostPort(server.Address())
 		if err != nil || !net.ParseIP(host).IsLoopback() {
 			t.Errorf("%q listens on %s", address, server.Address())
 		}
 		cancel()
-		must(t, server.Close())
+		expect.OK(t, server.Close())
 		if _, err := net.DialTimeout("tcp", server.Address(), time.Second); err == nil {
 			t.Errorf("%s still answers", server.Address())
 		}
@@ -136,20 +137,12 @@ func TestServe_PortAloneListensOnLocalhostAndEndsWithTheContext(t *testing.T) {
 
 func TestServe_BadOrTakenAddressIsAnError(t *testing.T) {
 	server, err := Serve(t.Context(), "0", prometheus.NewRegistry())
-	must(t, err)
+	expect.OK(t, err)
 	for _, address := range []string{server.Address(), "a:b:c", "localhost:notaport"} {
 		if _, err := Serve(t.Context(), address, prometheus.NewRegistry()); err == nil ||
 			!strings.Contains(err.Error(), "metrics: ") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	must(t, server.Close())
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, server.Close())
 }

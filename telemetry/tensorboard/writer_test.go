@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"nmn/internal/expect"
 )
 
 // written returns a folder with a run that was interrupted after step 2 and went on from step 1.
@@ -21,17 +23,17 @@ func written(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	first, err := Create(dir, -1)
-	must(t, err)
+	expect.OK(t, err)
 	first.Scalar("train/loss", 1, 4)
 	first.Scalar("train/loss", 2, 99)
 	first.Scalar("train/loss", 2, math.NaN())
-	must(t, first.Close())
+	expect.OK(t, first.Close())
 	second, err := Create(dir, 1)
-	must(t, err)
+	expect.OK(t, err)
 	second.Scalar("train/loss", 2, 3.5)
 	second.PRCurve("pr", 2, NewCurve(3, []float32{0, .4, .5, 1}, []uint8{0, 1, 0, 1}))
 	second.Image("mistake", 2, 4, 3, []byte("no picture"))
-	must(t, second.Close())
+	expect.OK(t, second.Close())
 	return dir
 }
 
@@ -54,7 +56,7 @@ func TestWriter_RecordsAreFramed(t *testing.T) {
 		t.Fatalf("%v, %v", files, err)
 	}
 	content, err := os.ReadFile(files[0])
-	must(t, err)
+	expect.OK(t, err)
 	records := 0
 	for ; len(content) > 0; records++ {
 		n := int(binary.LittleEndian.Uint64(content))
@@ -96,7 +98,7 @@ func TestWriter_TensorBoardReadsIt(t *testing.T) {
 		t.Skip("no Python with tensorboard (NMN_PYTHON names one)")
 	}
 	out, err := exec.Command(python, "testdata/read.py", written(t)).Output()
-	must(t, err)
+	expect.OK(t, err)
 	var got struct {
 		Scalars map[string]map[string]float64
 		Images  map[string]map[string][3]int
@@ -105,7 +107,7 @@ func TestWriter_TensorBoardReadsIt(t *testing.T) {
 			Steps      map[string][][]float64
 		}
 	}
-	must(t, json.Unmarshal(out, &got))
+	expect.OK(t, json.Unmarshal(out, &got))
 	if loss := got.Scalars["train/loss"]; len(loss) != 2 || loss["1"] != 4 || loss["2"] != 3.5 {
 		t.Errorf("losses %v, want 4 and the second 3.5", loss)
 	}
@@ -182,7 +184,7 @@ func (m message) number(t *testing.T, path ...protowire.Number) int {
 func events(t *testing.T, path string) (all []message) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	for len(content) > 0 {
 		n := int(binary.LittleEndian.Uint64(content))
 		all = append(all, decode(t, content[12:12+n]))
@@ -275,11 +277,11 @@ func wantTensor(t *testing.T, e message, want []float32) {
 func TestScalar_LeavesOutWhatIsNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(dir, -1)
-	must(t, err)
+	expect.OK(t, err)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -2} {
 		w.Scalar("x", 1, v)
 	}
-	must(t, w.Close())
+	expect.OK(t, w.Close())
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 || len(events(t, files[0])) != 3 {
 		t.Errorf("%v, %v: want the version and two numbers", files, err)
@@ -288,13 +290,13 @@ func TestScalar_LeavesOutWhatIsNotFinite(t *testing.T) {
 
 func TestWriter_ReportsWhatCannotBeWritten(t *testing.T) {
 	w, err := Create(t.TempDir(), -1)
-	must(t, err)
-	must(t, w.Close())
+	expect.OK(t, err)
+	expect.OK(t, w.Close())
 	if err := w.Close(); !errors.Is(err, os.ErrClosed) || !strings.HasPrefix(err.Error(), "TensorBoard events: ") {
 		t.Errorf("of a file that is closed: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(path, nil, 0o600))
+	expect.OK(t, os.WriteFile(path, nil, 0o600))
 	if w, err := Create(filepath.Join(path, "board"), -1); w != nil || err == nil {
 		t.Errorf("a folder in a file: %v", err)
 	}
@@ -308,8 +310,8 @@ func TestCreate_NeverWritesIntoAnotherFile(t *testing.T) {
 	dir := t.TempDir()
 	for range 3 {
 		f, err := create(dir, "events")
-		must(t, err)
-		must(t, f.Close())
+		expect.OK(t, err)
+		expect.OK(t, f.Close())
 	}
 	var names []string
 	entries, err := os.ReadDir(dir)
@@ -318,13 +320,5 @@ func TestCreate_NeverWritesIntoAnotherFile(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(names, []string{"events.0", "events.1", "events.2"}) {
 		t.Errorf("files %q, %v", names, err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

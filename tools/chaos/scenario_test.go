@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // commandsOfThePage reads the reference of the command line: the help of each command, by its words.
 func commandsOfThePage(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/reference/cli.md")
-	check(t, err)
+	expect.OK(t, err)
 	all := map[string]string{}
 	heads := regexp.MustCompile("(?m)^#+ `?nmn ([a-z0-9 ]+)`?$").FindAllStringSubmatchIndex(string(page), -1)
 	for i, head := range heads {
@@ -112,12 +114,5 @@ func TestDraw_FollowsFromTheSeed(t *testing.T) {
 	}
 	if len(kinds) != 15 {
 		t.Errorf("500 faults are of %d kinds, want 15: %v", len(kinds), kinds)
-	}
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

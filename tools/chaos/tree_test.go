@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func write(t *testing.T, folder, name, content string) {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	check(t, os.MkdirAll(filepath.Dir(path), 0o777))
-	check(t, os.WriteFile(path, []byte(content), 0o666))
+	expect.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	expect.OK(t, os.WriteFile(path, []byte(content), 0o666))
 }
 
 func treeOf(t *testing.T, files map[string]string) tree {
@@ -24,7 +26,7 @@ func treeOf(t *testing.T, files map[string]string) tree {
 		write(t, folder, name, content)
 	}
 	all, err := readTree(folder)
-	check(t, err)
+	expect.OK(t, err)
 	return all
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"nmn/internal/expect"
 	"nmn/tools/chaos/inject"
 )
 
@@ -19,9 +20,9 @@ import (
 func labOf(t *testing.T, script string) *lab {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	check(t, err)
+	expect.OK(t, err)
 	program := filepath.Join(dir, "program")
-	check(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777))
+	expect.OK(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o777))
 	if probe, err := inject.Start(exec.Command("true"), inject.Options{Watch: dir}); err != nil {
 		t.Skip("calls cannot be supervised here: ", err)
 	} else if err := probe.Wait(); err != nil {
@@ -38,7 +39,7 @@ func tryOn(t *testing.T, l *lab, f fault) *trial {
 		probe := source(1, s.name, n)
 		if probe.IntN(2) == 1 && probe.IntN(4) != 0 {
 			result, err := l.try(s, n, f, source(1, s.name, n))
-			check(t, err)
+			expect.OK(t, err)
 			return result
 		}
 	}

@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestFatbin_WasCompiledFromTheseSources(t *testing.T) {
-	hash := value(hashSources(kernelsFolder))(t)
-	text := value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
+	hash := expect.Value(hashSources(kernelsFolder))(t)
+	text := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
 	if !strings.HasSuffix(string(text), "sources sha256 "+hash+"\n") {
 		t.Errorf("the kernels have changed since they were compiled: go run ./tools/toolkit exec go run ./tools/launchgen "+
 			"-fatbin\n%s", text)
@@ -27,16 +29,16 @@ func TestFatbin_IsReproducible(t *testing.T) {
 	if _, err := exec.LookPath("nvcc"); err != nil {
 		t.Skipf("no nvcc on the PATH: %v", err)
 	}
-	version := value(nvccVersion())(t)
-	text := value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
+	version := expect.Value(nvccVersion())(t)
+	text := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, stampName)))(t)
 	if !strings.HasPrefix(string(text), "nvcc "+version+"\n") {
 		t.Skipf("the kernels were compiled by another version than %s: %s", version, text)
 	}
 	// Another folder, so that no path of the machine can be among the bytes.
 	folder := t.TempDir()
-	check(t, os.CopyFS(folder, os.DirFS(kernelsFolder)))
-	got := value(compile(folder))(t)
-	want := value(os.ReadFile(filepath.Join(kernelsFolder, fatbinName)))(t)
+	expect.OK(t, os.CopyFS(folder, os.DirFS(kernelsFolder)))
+	got := expect.Value(compile(folder))(t)
+	want := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, fatbinName)))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s has %d bytes, its sources give other %d", fatbinName, len(want), len(got))
 	}
@@ -46,10 +48,10 @@ func TestFatbin_IsReproducible(t *testing.T) {
 // differ from build to build. Such functions are therefore inline without being static.
 func TestSources_StaticFunctionsHaveNoSharedMemory(t *testing.T) {
 	function := regexp.MustCompile(`(?ms)^static __device__ [^;{]*\{\n.*?^\}`)
-	names := value(sources(kernelsFolder))(t)
+	names := expect.Value(sources(kernelsFolder))(t)
 	functions := 0
 	for _, name := range names {
-		text := value(os.ReadFile(filepath.Join(kernelsFolder, name)))(t)
+		text := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, name)))(t)
 		for _, found := range function.FindAllString(string(text), -1) {
 			functions++
 			if strings.Contains(found, "__shared__") {

@@ -6,19 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // kernelsFolder holds the sources of the kernels, and the files made from them.
 const kernelsFolder = "../../kernels"
 
 func TestGenerate_TheTreeIsUpToDate(t *testing.T) {
-	files := value(generate(kernelsFolder))(t)
+	files := expect.Value(generate(kernelsFolder))(t)
 	for path, want := range files {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what its source gives (%v): go run ./tools/launchgen", path, err)
 		}
 	}
-	left := value(filepath.Glob(kernelsFolder + "/*/*_launch.go"))(t)
+	left := expect.Value(filepath.Glob(kernelsFolder + "/*/*_launch.go"))(t)
 	for _, path := range left {
 		if files[path] == nil {
 			t.Errorf("%s has no CUDA source any more", path)
@@ -31,7 +33,7 @@ func TestGenerate_WritesTypedLaunches(t *testing.T) {
 	source(t, folder, "pool", "bag",
 		`extern "C" __global__ void bag_mean(float *g, const int *offsets, int bags, long long cells, float scale) {}
 		extern "C" __global__ void bag_mean_bf16(bf16 *g, const int *offsets, int bags, long long cells, float scale) {}`)
-	files := value(generate(folder))(t)
+	files := expect.Value(generate(folder))(t)
 	text := string(files[filepath.Join(folder, "pool", "bag_launch.go")])
 	for _, want := range []string{
 		"//go:build cuda\n", "package pool\n", "type bagKernels struct",
@@ -62,22 +64,6 @@ func TestGenerate_RefusesTwoKernelsOfOneName(t *testing.T) {
 
 func source(t *testing.T, folder, family, stem, text string) {
 	t.Helper()
-	check(t, os.MkdirAll(filepath.Join(folder, family), 0o755))
-	check(t, os.WriteFile(filepath.Join(folder, family, stem+".cu"), []byte(text), 0o644))
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		check(t, err)
-		return v
-	}
+	expect.OK(t, os.MkdirAll(filepath.Join(folder, family), 0o755))
+	expect.OK(t, os.WriteFile(filepath.Join(folder, family, stem+".cu"), []byte(text), 0o644))
 }

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // More spills, or fewer warps on a multiprocessor, must show to authors of a change to a kernel or the
 // compiler.
 func TestResources_AreThoseOfTheTable(t *testing.T) {
-	text := value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
+	text := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
 	table := parseTable(text)
 	if !bytes.Equal(resourcesText(table), text) {
 		t.Errorf("%s is not as make kernels writes it", resourcesName)
@@ -20,7 +22,7 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 	if _, err := exec.LookPath("cuobjdump"); err != nil {
 		t.Skipf("no cuobjdump on the PATH: %v", err)
 	}
-	now := value(readResources(filepath.Join(kernelsFolder, fatbinName)))(t)
+	now := expect.Value(readResources(filepath.Join(kernelsFolder, fatbinName)))(t)
 	for _, line := range changes(table, now) {
 		t.Errorf("%s\nwhere that is meant: make kernels, and commit kernels/%s", line, resourcesName)
 	}
@@ -28,12 +30,12 @@ func TestResources_AreThoseOfTheTable(t *testing.T) {
 
 // Every kernel of the sources has a row for each architecture, even if cuobjdump is not available.
 func TestResources_CoverAllKernels(t *testing.T) {
-	text := value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
+	text := expect.Value(os.ReadFile(filepath.Join(kernelsFolder, resourcesName)))(t)
 	rows := map[string]int{}
 	for _, r := range parseTable(text) {
 		rows[r.kernel]++
 	}
-	sources := value(parse(kernelsFolder))(t)
+	sources := expect.Value(parse(kernelsFolder))(t)
 	names := 0
 	for _, kernels := range sources {
 		names += len(kernels)
@@ -68,7 +70,7 @@ arch = sm_90
 `
 
 func TestParseResources_ReadsWhatCuobjdumpPrints(t *testing.T) {
-	list := value(parseResources([]byte(dumped), []byte(".visible .entry step(\n)\n.maxntid 512, 1, 1\n{\n")))(t)
+	list := expect.Value(parseResources([]byte(dumped), []byte(".visible .entry step(\n)\n.maxntid 512, 1, 1\n{\n")))(t)
 	want := []resource{
 		{kernel: "step", architecture: "75", threads: 512, registers: 128, stack: 24, shared: 19080, constant: 868, blocks: 1,
 			warps: 16, occupancy: 50},

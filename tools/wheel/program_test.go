@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // header is the header of a platform's program, with nothing after it.
@@ -16,7 +18,7 @@ func header(t *testing.T, p platform) []byte {
 	var b bytes.Buffer
 	write := func(parts ...any) {
 		for _, part := range parts {
-			succeeds(t, binary.Write(&b, binary.LittleEndian, part))
+			expect.OK(t, binary.Write(&b, binary.LittleEndian, part))
 		}
 	}
 	switch p.name {

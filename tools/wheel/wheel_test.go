@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nmn/internal/expect"
 )
 
 func TestPEP440_SaysWhatGitSays(t *testing.T) {
@@ -61,7 +63,7 @@ func TestChoose_NamesTheOthers(t *testing.T) {
 func made(t *testing.T, folder string) (name string) {
 	t.Helper()
 	program := filepath.Join(folder, "program")
-	succeeds(t, os.WriteFile(program, bytes.Repeat([]byte("nmn"), 1000), 0o755))
+	expect.OK(t, os.WriteFile(program, bytes.Repeat([]byte("nmn"), 1000), 0o755))
 	of := source{version: "1.2.3", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	name = filepath.Join(folder, platforms[0].fileName(of.version))
 	files := []entry{{name: "nmn/__init__.py", text: "x = 1\n"},
@@ -85,12 +87,12 @@ func TestPlatforms_NameTheirTagsTwice(t *testing.T) {
 
 func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 	archive, err := zip.OpenReader(made(t, t.TempDir()))
-	succeeds(t, err)
+	expect.OK(t, err)
 	defer archive.Close()
 	texts := map[string][]byte{}
 	for _, f := range archive.File {
 		r, err := f.Open()
-		succeeds(t, err)
+		expect.OK(t, err)
 		if texts[f.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +119,7 @@ func TestWriteWheel_RecordsEveryFile(t *testing.T) {
 
 func TestWriteWheel_WritesTheSameBytesAgain(t *testing.T) {
 	first, err := os.ReadFile(made(t, t.TempDir()))
-	succeeds(t, err)
+	expect.OK(t, err)
 	second, err := os.ReadFile(made(t, t.TempDir()))
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("%d bytes, then %d others: %v", len(first), len(second), err)
@@ -144,12 +146,12 @@ func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 		folder := t.TempDir()
 		writeFile(t, folder, "go.mod", "module tiny\n")
 		writeFile(t, folder, "main.go", "package main\n\nimport \"tiny/run\"\n\nfunc main() { run.Tell() }\n")
-		succeeds(t, os.Mkdir(filepath.Join(folder, "run"), 0o755))
+		expect.OK(t, os.Mkdir(filepath.Join(folder, "run"), 0o755))
 		writeFile(t, folder, "run/run.go",
 			"package run\n\nvar revision, version string\n\nfunc Tell() { println(version, revision) }\n")
 		t.Chdir(folder)
 		program := filepath.Join(folder, "out", fmt.Sprint("tiny", i))
-		succeeds(t, compile(platforms[0], of, ".", program))
+		expect.OK(t, compile(platforms[0], of, ".", program))
 		var err error
 		if programs[i], err = os.ReadFile(program); err != nil {
 			t.Fatal(err)
@@ -165,7 +167,7 @@ func TestCompile_WritesTheSameBytesElsewhere(t *testing.T) {
 
 func writeFile(t *testing.T, folder, name, text string) {
 	t.Helper()
-	succeeds(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
+	expect.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 }
 
 func TestDescribe_TakesTheTimeOfTheEnvironment(t *testing.T) {
@@ -189,7 +191,7 @@ func TestDescribe_TakesTheTimeOfTheEnvironment(t *testing.T) {
 
 func TestPythonFiles_HaveTheVersion(t *testing.T) {
 	files, err := pythonFiles(filepath.Join("..", "..", "python", "nmn"), "1.2.3")
-	succeeds(t, err)
+	expect.OK(t, err)
 	names := map[string]entry{}
 	for _, f := range files {
 		names[f.name] = f
@@ -210,14 +212,14 @@ func TestPythonFiles_HaveTheVersion(t *testing.T) {
 // METADATA describes the package as pyproject.toml does.
 func TestMetadata_IsThatOfTheProject(t *testing.T) {
 	text, err := metadata("1.2.3", []string{"go/LICENSE"})
-	succeeds(t, err)
+	expect.OK(t, err)
 	for _, want := range []string{"\nVersion: 1.2.3\n", "\nLicense-File: go/LICENSE\nClassifier"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	project, err := os.ReadFile(filepath.Join("..", "..", "python", "pyproject.toml"))
-	succeeds(t, err)
+	expect.OK(t, err)
 	_, section, _ := strings.Cut(string(project), "\n[project]\n")
 	section, _, _ = strings.Cut(section, "\n[tool.")
 	section = strings.ReplaceAll(section, `dynamic = ["version"]`, "")
@@ -232,12 +234,5 @@ func TestMetadata_IsThatOfTheProject(t *testing.T) {
 	}
 	if len(found) < 15 {
 		t.Errorf("pyproject.toml has %v", found)
-	}
-}
-
-func succeeds(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -74,7 +75,7 @@ func choose(s *rng.Stream, p []float64) int {
 
 func audited(t *testing.T, in *Input) *Report {
 	t.Helper()
-	return value(Audit(t.Context(), in, DefaultOptions()))(t)
+	return expect.Value(Audit(t.Context(), in, DefaultOptions()))(t)
 }
 
 // The audit finds the matrix that the labels were drawn through, both from scores that are too sure and from
@@ -190,22 +191,5 @@ func TestAudit_Refuses(t *testing.T) {
 	cancel()
 	if _, err := Audit(ended, good, DefaultOptions()); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value is the result of a call that must not fail: value(f())(t).
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
 	}
 }

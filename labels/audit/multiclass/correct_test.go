@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 	"nmn/labels"
 	"nmn/labels/audit"
@@ -22,7 +23,7 @@ func corrected() *Report {
 
 func contentOf(t *testing.T, path string) string {
 	t.Helper()
-	content := value(os.ReadFile(path))(t)
+	content := expect.Value(os.ReadFile(path))(t)
 	return string(content)
 }
 
@@ -63,7 +64,7 @@ func TestCorrect_AsManyAsThePrecisionAllows(t *testing.T) {
 
 func TestCorrect_WritesIntegersOf64Bits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.NPY")
-	must(t, corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: path}))
+	expect.OK(t, corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: path}))
 	content := contentOf(t, path)
 	if !strings.HasPrefix(content, "\x93NUMPY") || len(content) < 4*8 {
 		t.Fatalf("%q is no array", content)
@@ -79,7 +80,7 @@ func TestCorrect_OverwritesNoFileOfOthers(t *testing.T) {
 	for _, foreign := range []string{"", "id,original\n", strings.Repeat("my own notes ", 20)} {
 		dir := t.TempDir()
 		changes, fixed := filepath.Join(dir, "fixed.changes.csv"), filepath.Join(dir, "fixed.csv")
-		must(t, os.WriteFile(changes, []byte(foreign), 0o600))
+		expect.OK(t, os.WriteFile(changes, []byte(foreign), 0o600))
 		err := corrected().Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .7, Labels: fixed})
 		var wrong *setting.Error
 		if !errors.As(err, &wrong) || contentOf(t, changes) != foreign {
@@ -98,7 +99,7 @@ func TestCorrect_MemorisedNoiseNeedsDecisions(t *testing.T) {
 	r.Labels = append(r.Labels, make([]int32, r.Rows-len(r.Labels))...)
 	careful := labels.Correction{Apply: labels.ApplyCareful, Precision: .7,
 		Labels: filepath.Join(t.TempDir(), "fixed.csv")}
-	must(t, r.Correct(careful))
+	expect.OK(t, r.Correct(careful))
 	r.Memorised = true
 	if err := r.Correct(careful); err == nil || !strings.Contains(err.Error(), "decisions on 30 suspects (missing: 30)") {
 		t.Errorf("without decisions: %v", err)
@@ -107,5 +108,5 @@ func TestCorrect_MemorisedNoiseNeedsDecisions(t *testing.T) {
 	for i := range int32(audit.EnoughDecisions) {
 		r.Decisions[4+i] = 0
 	}
-	must(t, r.Correct(careful))
+	expect.OK(t, r.Correct(careful))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/labels"
 )
 
@@ -22,25 +23,25 @@ func auditedRows(t *testing.T) *Report {
 	}
 	in.Labels[0], in.Labels[1], in.Labels[2] = 1, 2, 0
 	in.Labels[5] = table.UnknownClass
-	return value(Audit(t.Context(), in, DefaultOptions()))(t)
+	return expect.Value(Audit(t.Context(), in, DefaultOptions()))(t)
 }
 
 func readDecisions(t *testing.T, r *Report, rows string) error {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "decisions.csv")
-	must(t, os.WriteFile(path, []byte("id,given,suggested,decision\n"+rows), 0o600))
+	expect.OK(t, os.WriteFile(path, []byte("id,given,suggested,decision\n"+rows), 0o600))
 	return r.ReadDecisions(path)
 }
 
 // Decisions change labels without Apply, and suspects with one are not corrected by it.
 func TestCorrect_CarriesDecisionsOut(t *testing.T) {
 	r := auditedRows(t)
-	must(t, readDecisions(t, r, "3,cat,cow,reject\n1,dog,cow,accept\n40,cat,dog,accept\n"))
+	expect.OK(t, readDecisions(t, r, "3,cat,cow,reject\n1,dog,cow,accept\n40,cat,dog,accept\n"))
 	if want := (Decisions{0: 2, 2: 0, 39: 1}); !maps.Equal(r.Decisions, want) {
 		t.Fatalf("decisions %v, want %v", r.Decisions, want)
 	}
 	path := filepath.Join(t.TempDir(), "fixed.csv")
-	must(t, r.Correct(labels.Correction{Labels: path, Version: "v1"}))
+	expect.OK(t, r.Correct(labels.Correction{Labels: path, Version: "v1"}))
 	if o := r.Outcome; o.Changed != 2 || o.Accepted != 2 || o.Rejected != 1 || o.Automatic != 0 || o.Reason != "" {
 		t.Errorf("outcome %+v", *o)
 	}
@@ -49,7 +50,7 @@ func TestCorrect_CarriesDecisionsOut(t *testing.T) {
 		strings.Count(changes, ",accepted,v1\n") != 2 {
 		t.Errorf("changes %s", changes)
 	}
-	must(t, r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .3, Labels: path}))
+	expect.OK(t, r.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: .3, Labels: path}))
 	lines := strings.Split(contentOf(t, path), "\n")
 	if lines[1] != "2" || lines[2] != "1" || lines[3] != "0" || lines[40] != "1" || r.Outcome.Automatic != 1 {
 		t.Errorf("labels %q, outcome %+v", lines[:4], *r.Outcome)

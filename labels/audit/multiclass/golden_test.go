@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -35,16 +37,16 @@ func TestAudit_IsGolden(t *testing.T) {
 	for name, learned := range map[string]bool{"learned": true, "sure": false} {
 		in := draw(11, 400, 4, transition(4, .25), learned)
 		r := audited(t, in)
-		text := value(json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model}))(t)
+		text := expect.Value(json.Marshal(map[string]any{"summary": r.Summary(12), "model": r.Model}))(t)
 		var v any
-		must(t, json.Unmarshal(text, &v))
-		got := value(json.MarshalIndent(rounded(v), "", " "))(t)
+		expect.OK(t, json.Unmarshal(text, &v))
+		got := expect.Value(json.MarshalIndent(rounded(v), "", " "))(t)
 		path := filepath.Join("testdata", name+".json")
 		if *update {
-			must(t, os.MkdirAll("testdata", 0o777))
-			must(t, os.WriteFile(path, got, 0o666))
+			expect.OK(t, os.MkdirAll("testdata", 0o777))
+			expect.OK(t, os.WriteFile(path, got, 0o666))
 		}
-		want := value(os.ReadFile(path))(t)
+		want := expect.Value(os.ReadFile(path))(t)
 		if string(got) != string(want) {
 			t.Errorf("%s differs (go test ./labels/audit/multiclass -update writes it anew):\n%s", path, got)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // A classifier has learned a direction of the noise, and often takes a row for the class of its wrong label. The labels
@@ -12,7 +14,7 @@ func TestMixture_IsCalibrated(t *testing.T) {
 	for _, pairs := range []float64{.2, .4} {
 		in, o := simulated(8000, 5, pairs, 1), DefaultOptions()
 		o.Plateau = true
-		r := value(Audit(context.Background(), in, o))(t)
+		r := expect.Value(Audit(context.Background(), in, o))(t)
 		if r.mixture == nil || r.Memorised || math.Abs(r.Pooled-pairs) > .03 {
 			t.Fatalf("%g of pairs: %v noise of %.3f, mixture %t", pairs, r.Noise, r.Pooled, r.mixture != nil)
 		}
@@ -56,7 +58,7 @@ func TestMixture_OfNoiseAtTheBoundaryIsNone(t *testing.T) {
 			in.Labels[i] = int32(second)
 		}
 	}
-	r := value(Audit(context.Background(), in, o))(t)
+	r := expect.Value(Audit(context.Background(), in, o))(t)
 	if r.mixture != nil {
 		t.Errorf("%v noise of %.3f", r.Noise, r.Pooled)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 )
@@ -125,7 +126,7 @@ func TestAudit_LittleToGoBy(t *testing.T) {
 	} {
 		o := DefaultOptions()
 		for _, o.Plateau = range []bool{false, true} {
-			r := value(Audit(t.Context(), in, o))(t)
+			r := expect.Value(Audit(t.Context(), in, o))(t)
 			for _, v := range append(slices.Concat(r.T, r.True, r.B), r.A, r.Pooled) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Fatalf("%s: a parameter is %g", what, v)

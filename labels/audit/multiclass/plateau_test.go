@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -48,7 +49,7 @@ func simulated(rows int, sharp, pairs, blur float64) *Input {
 func TestPlateau_FindsADirectionThatTheClassifierHasLearned(t *testing.T) {
 	o := DefaultOptions()
 	o.Plateau = true
-	r := value(Audit(context.Background(), simulated(12000, 5, .4, .6), o))(t)
+	r := expect.Value(Audit(context.Background(), simulated(12000, 5, .4, .6), o))(t)
 	found := r.T
 	if r.Noise != Directed {
 		t.Fatalf("the noise is %v", r.Noise)
@@ -83,9 +84,9 @@ func TestPlateau_FindsADirectionThatTheClassifierHasLearned(t *testing.T) {
 func TestPlateau_OfLabelsWithoutNoiseIsNone(t *testing.T) {
 	for _, sharp := range []float64{.3, 1, 2, 3, 5, 8} {
 		in, o := simulated(12000, sharp, 0, .6), DefaultOptions()
-		without := value(Audit(context.Background(), in, o))(t)
+		without := expect.Value(Audit(context.Background(), in, o))(t)
 		o.Plateau = true
-		r := value(Audit(context.Background(), in, o))(t)
+		r := expect.Value(Audit(context.Background(), in, o))(t)
 		if r.Noise != without.Noise || r.Noise == Directed {
 			t.Errorf("sharpness %g: %v, %v", sharp, r.Noise, r.T[:6])
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nmn/format/table"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 )
@@ -22,8 +23,8 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		whole.Labels = append(whole.Labels, part.Labels[i], table.UnknownClass)
 		whole.Truth = append(whole.Truth, part.Truth[i], part.Truth[i])
 	}
-	want := value(Audit(t.Context(), part, DefaultOptions()))(t)
-	got := value(Audit(t.Context(), whole, DefaultOptions()))(t)
+	want := expect.Value(Audit(t.Context(), part, DefaultOptions()))(t)
+	got := expect.Value(Audit(t.Context(), whole, DefaultOptions()))(t)
 	for i := range got.Suspects {
 		got.Suspects[i].Row /= 2
 	}
@@ -38,7 +39,7 @@ func TestAudit_LeavesUnknownLabelsOut(t *testing.T) {
 		t.Errorf("%+v, want %+v", a, b)
 	}
 	path := filepath.Join(t.TempDir(), "z.csv")
-	must(t, got.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: path}))
+	expect.OK(t, got.Correct(labels.Correction{Apply: labels.ApplyForce, Precision: 1, Labels: path}))
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n-1\n") != part.Rows {
 		t.Errorf("%v: %d of %d labels stay unknown", err, strings.Count(string(text), "\n-1\n"), part.Rows)
 	}
@@ -63,7 +64,7 @@ func TestAudit_ScoresWithoutInformation(t *testing.T) {
 			o := DefaultOptions()
 			o.Plateau = plateau
 			got, err := Audit(t.Context(), in, o)
-			must(t, err)
+			expect.OK(t, err)
 			if !got.Chance || got.Noise != Unknown || got.Pooled != 0 || len(got.Suspects) > 0 || got.T[0] != 1 {
 				t.Errorf("%d rows: chance %v, noise %v, %.3f wrong, %d suspects", rows, got.Chance, got.Noise, got.Pooled,
 					len(got.Suspects))
@@ -71,7 +72,7 @@ func TestAudit_ScoresWithoutInformation(t *testing.T) {
 		}
 	}
 	clean, err := Audit(t.Context(), draw(5, 60, 10, transition(10, 0), false), DefaultOptions())
-	must(t, err)
+	expect.OK(t, err)
 	if clean.Chance {
 		t.Error("60 rows with clean labels count as chance")
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 // An array has its rows in the order of the scores. Values that other formats leave out are NaN, -1 or 0.
@@ -15,9 +17,9 @@ func TestTable_WritesAnArray(t *testing.T) {
 	table := example(t)
 	const width, fields = 32, 6
 	path := filepath.Join(t.TempDir(), "rows.npy")
-	must(t, table.WriteFile(path))
+	expect.OK(t, table.WriteFile(path))
 	data, err := os.ReadFile(path)
-	must(t, err)
+	expect.OK(t, err)
 	end := bytes.IndexByte(data, '\n') + 1
 	if header := string(data[:end]); strings.Count(header, "', '") != fields || !strings.Contains(header, "(6,)") {
 		t.Errorf("header %q", header)

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	_ "nmn/format/parquet"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
@@ -85,7 +86,7 @@ func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
 	paths := map[string]string{}
 	for _, ending := range Formats {
 		paths[ending] = filepath.Join(dir, "rows"+ending)
-		must(t, table.WriteFile(paths[ending]))
+		expect.OK(t, table.WriteFile(paths[ending]))
 	}
 	want := table.Top(6)
 	got, err := parquet.ReadFile[Row](paths[".parquet"])
@@ -93,7 +94,7 @@ func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
 		t.Errorf("%v, Parquet has %+v", err, got)
 	}
 	text, err := os.ReadFile(paths[".jsonl"])
-	must(t, err)
+	expect.OK(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		var r Row
 		if err := json.Unmarshal([]byte(line), &r); err != nil || !reflect.DeepEqual(r, want[i]) {
@@ -101,7 +102,7 @@ func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
 		}
 	}
 	f, err := os.Open(paths[".csv"])
-	must(t, err)
+	expect.OK(t, err)
 	defer f.Close()
 	records, err := csv.NewReader(f).ReadAll()
 	header := "id,rank,quality,suspects,class,kind,p_wrong,suggested"
@@ -119,13 +120,5 @@ func TestTable_WritesTheSameInEveryFormat(t *testing.T) {
 	}
 	if err := table.WriteFile(filepath.Join(dir, "rows.pdf")); err == nil {
 		t.Error("a .pdf is written")
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func TestGather_PutsEveryBagInItsRow(t *testing.T) {
@@ -16,7 +18,7 @@ func TestGather_PutsEveryBagInItsRow(t *testing.T) {
 		}
 		return logits, nil
 	})
-	must(t, err)
+	expect.OK(t, err)
 	for bag := range 11 {
 		if want := []float32{float32(bag), -float32(bag)}; !slices.Equal(all[2*bag:2*bag+2], want) {
 			t.Errorf("bag %d has logits %v", bag, all[2*bag:2*bag+2])

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 )
 
 func grouped(t *testing.T, n, folds int, groups [][]int) *Plan {
 	t.Helper()
 	p, err := New(bagNames(n), folds, 9, groups)
-	must(t, err)
+	expect.OK(t, err)
 	return p
 }
 
@@ -105,7 +106,7 @@ func TestNew_RefusesGroupsThatCannotBe(t *testing.T) {
 func TestPlan_GroupsComeBackFromTheFile(t *testing.T) {
 	p := grouped(t, 12, 3, [][]int{{0, 4}, {5, 6, 11}})
 	path := filepath.Join(t.TempDir(), "folds.json")
-	must(t, p.WriteFile(path))
+	expect.OK(t, p.WriteFile(path))
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"groups":2,"grouped_samples":5,`) {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"nmn/internal/expect"
 )
 
 func bagNames(n int) []string {
@@ -22,7 +24,7 @@ func bagNames(n int) []string {
 func plan(t *testing.T, n, folds int, seed uint64) *Plan {
 	t.Helper()
 	p, err := New(bagNames(n), folds, seed, nil)
-	must(t, err)
+	expect.OK(t, err)
 	return p
 }
 
@@ -54,7 +56,7 @@ func TestPlan_ComesBackFromItsFile(t *testing.T) {
 	p := plan(t, 12, 3, 1<<63+5)
 	p.IDs[2], p.IDs[3] = "cats & <dogs>.jpg", "a \"quoted\" <name>\nwith a line"
 	path := filepath.Join(t.TempDir(), "folds.json")
-	must(t, p.WriteFile(path))
+	expect.OK(t, p.WriteFile(path))
 	// The plan is meant to be read and searched: names are not escaped.
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"cats & <dogs>.jpg"`) {
 		t.Errorf("%s, %v", text, err)
@@ -135,19 +137,11 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		path := filepath.Join(t.TempDir(), "folds.json")
-		must(t, p.WriteFile(path))
+		expect.OK(t, p.WriteFile(path))
 		readBack, err := ReadFile(path)
 		if err != nil || len(readBack.IDs) != len(p.IDs) || !reflect.DeepEqual(readBack.Fold, p.Fold) {
 			t.Errorf("%+v comes back as %+v, %v", p, readBack, err)
 		}
 		os.Remove(path)
 	})
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nmn/eval"
+	"nmn/internal/expect"
 	"nmn/internal/rng"
 	"nmn/labels"
 	"nmn/labels/rates"
@@ -118,7 +119,7 @@ func run(t *testing.T, c Classifier, labels []uint8, change func(*Options)) *Res
 		change(&o)
 	}
 	r, err := Run(t.Context(), c, labels, bags, classes, startRates(), o)
-	must(t, err)
+	expect.OK(t, err)
 	return r
 }
 
@@ -130,7 +131,7 @@ func TestRun_GoesOnFromARound(t *testing.T) {
 	l, _ := problem()
 	part := run(t, l, z, rounds(3))
 	got, err := Run(t.Context(), l, z, bags, classes, part.Rates, Options{NoiseStep: ByCounts, Rounds: 4})
-	must(t, err)
+	expect.OK(t, err)
 	if !slices.Equal(got.Rates.Q01, want.Rates.Q01) || !slices.Equal(got.Rates.Q10, want.Rates.Q10) {
 		t.Errorf("rates %+v, without a stop %+v", got.Rates, want.Rates)
 	}
@@ -413,13 +414,13 @@ func TestRun_ConvergesByTheGainOfABag(t *testing.T) {
 	copy(l.weights[0], []float64{-.5, 3, -2})
 	copy(l.weights[1], []float64{.3, -2, -3})
 	scores := make(Fixed, bags*classes)
-	must(t, l.Logits(scores))
+	expect.OK(t, l.Logits(scores))
 	o := DefaultOptions()
 	o.Tolerance = 1e-6
 	rounds := func(times int) int {
 		r, err := Run(t.Context(), Fixed(slices.Repeat(scores, times)), slices.Repeat(z, times), bags*times, classes,
 			startRates(), o)
-		must(t, err)
+		expect.OK(t, err)
 		return len(r.LogLikelihood) - 1
 	}
 	if once, tenfold := rounds(1), rounds(10); once != tenfold || once < 3 || once == o.Rounds {
@@ -472,11 +473,3 @@ func (f Fixed) Logits(out []float64) error {
 
 // Fit does nothing.
 func (f Fixed) Fit(context.Context, []float64) error { return nil }
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

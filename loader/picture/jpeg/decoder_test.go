@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 )
 
@@ -46,7 +47,7 @@ func sampleFiles(t testing.TB) (files []sampleFile) {
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
-	check(t, err)
+	expect.OK(t, err)
 	return data
 }
 
@@ -98,9 +99,9 @@ func TestDecoder_IsCloseToTheStandardLibrary(t *testing.T) {
 	for _, name := range []string{"grey", "grey-progressive", "444", "444-restarts", "444-progressive", "rgb"} {
 		data := sample(t, name)
 		want, err := stdjpeg.Decode(bytes.NewReader(data))
-		check(t, err)
+		expect.OK(t, err)
 		rgb, width, _, err := decode(&d, data)
-		check(t, err)
+		expect.OK(t, err)
 		for i := range len(rgb) / 3 {
 			pixel := color.RGBAModel.Convert(want.At(i%width, i/width)).(color.RGBA)
 			for c, v := range [3]uint8{pixel.R, pixel.G, pixel.B} {
@@ -117,12 +118,12 @@ func TestDecoder_KeepsItsMemory(t *testing.T) {
 		var d Decoder
 		data := sample(t, name)
 		rgb, _, _, err := decode(&d, data)
-		check(t, err)
+		expect.OK(t, err)
 		if n := testing.AllocsPerRun(5, func() {
 			if _, _, err := d.Header(data); err != nil {
 				t.Fatal(err)
 			}
-			check(t, d.Decode(rgb))
+			expect.OK(t, d.Decode(rgb))
 		}); n > 0 {
 			t.Errorf("%s: %v allocations for a picture", name, n)
 		}
@@ -151,7 +152,7 @@ func TestDecoder_DamageStaysInItsFile(t *testing.T) {
 	d := &Decoder{Level: simd.Levels()[len(simd.Levels())-1]}
 	whole := sample(t, "422")
 	want, _, _, err := decode(new(Decoder), whole)
-	check(t, err)
+	expect.OK(t, err)
 	for _, f := range sampleFiles(t) {
 		for range 60 {
 			data := bytes.Clone(f.data)
@@ -248,7 +249,7 @@ func TestDecoder_HeaderTakesNoMemory(t *testing.T) {
 func TestDecoder_PassesOverWhatIsBetweenSegments(t *testing.T) {
 	data := sample(t, "420")
 	want, _, _, err := decode(new(Decoder), data)
-	check(t, err)
+	expect.OK(t, err)
 	table := segmentAt(t, data, dht)
 	strange := append(bytes.Clone(data[:table]), 1, 2, 3, 0xff, 0, 0xff, 0xff)
 	strange = append(strange, data[table:len(data)-2]...)
@@ -285,14 +286,6 @@ func FuzzDecoder(f *testing.F) {
 			}
 		}
 	})
-}
-
-// check ends a test at an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // manyScans is a file of n empty scans, as far as markers go.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/kernels/simd"
 )
 
@@ -21,7 +22,7 @@ func photographs(t testing.TB) (all [][]byte) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		check(t, err)
+		expect.OK(t, err)
 		all = append(all, data)
 	}
 	return all
@@ -37,8 +38,8 @@ func BenchmarkPhotographs(b *testing.B) {
 			for b.Loop() {
 				data := all[i%len(all)]
 				width, height, err := d.Header(data)
-				check(b, err)
-				check(b, d.Decode(rgb[:3*width*height]))
+				expect.OK(b, err)
+				expect.OK(b, d.Decode(rgb[:3*width*height]))
 				i++
 			}
 		})

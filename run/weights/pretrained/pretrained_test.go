@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nmn/internal/expect"
 	"nmn/internal/setting"
 )
 
@@ -21,11 +22,11 @@ func TestFind(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	folder, err := Folder()
-	must(t, err)
+	expect.OK(t, err)
 	f, err := Named("dinov2-small")
-	must(t, err)
-	must(t, os.MkdirAll(folder, 0o777))
-	must(t, os.WriteFile(f.Path(folder), []byte("weights"), 0o666))
+	expect.OK(t, err)
+	expect.OK(t, os.MkdirAll(folder, 0o777))
+	expect.OK(t, os.WriteFile(f.Path(folder), []byte("weights"), 0o666))
 	if path, err := Find("dinov2-small"); err != nil || path != f.Path(folder) {
 		t.Errorf("path %q, error %v", path, err)
 	}
@@ -37,7 +38,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s is %q, error %v", other, path, err)
 		}
 	}
-	must(t, os.WriteFile("vgg16", []byte("weights"), 0o666))
+	expect.OK(t, os.WriteFile("vgg16", []byte("weights"), 0o666))
 	if path, err := Find("vgg16"); err != nil || path != "vgg16" {
 		t.Errorf("a file of the user's is %q, error %v", path, err)
 	}
@@ -65,13 +66,5 @@ func TestFiles_AreWhole(t *testing.T) {
 		if u.Host == "download.pytorch.org" && !strings.Contains(f.Address, "-"+f.SHA256[:8]+".pth") {
 			t.Errorf("%s: the address has other digits than %s", f.Name, f.SHA256)
 		}
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nmn/internal/durable"
+	"nmn/internal/expect"
 	"nmn/run/weights/pretrained"
 )
 
@@ -91,9 +92,9 @@ func TestFile_GoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, folder := published(t, serve), t.TempDir()
-			must(t, os.WriteFile(f.Path(folder)+partSuffix, content[:there], 0o666))
+			expect.OK(t, os.WriteFile(f.Path(folder)+partSuffix, content[:there], 0o666))
 			path, err := File(t.Context(), f, folder, Options{})
-			must(t, err)
+			expect.OK(t, err)
 			holds(t, path, content)
 		})
 	}
@@ -102,9 +103,9 @@ func TestFile_GoesOn(t *testing.T) {
 // A part that is whole already, because the process was killed before its last step, needs no more bytes.
 func TestFile_TakesAPartThatIsWhole(t *testing.T) {
 	f, folder := published(t, whole), t.TempDir()
-	must(t, os.WriteFile(f.Path(folder)+partSuffix, content, 0o666))
+	expect.OK(t, os.WriteFile(f.Path(folder)+partSuffix, content, 0o666))
 	path, err := File(t.Context(), f, folder, Options{})
-	must(t, err)
+	expect.OK(t, err)
 	holds(t, path, content)
 }
 
@@ -120,7 +121,7 @@ func TestFile_GoesOnByItselfWhenConnectionsBreak(t *testing.T) {
 		whole(&breaking{ResponseWriter: w, left: 50_000}, r)
 	})
 	path, err := File(t.Context(), f, t.TempDir(), Options{})
-	must(t, err)
+	expect.OK(t, err)
 	holds(t, path, content)
 	if n := requests.Load(); n != 4 {
 		t.Errorf("%d requests, want 4", n)
@@ -243,7 +244,7 @@ func TestFile_RefusesAPartThatIsNoFile(t *testing.T) {
 
 func TestFile_NeverWritesOverAFile(t *testing.T) {
 	f, folder := published(t, whole), t.TempDir()
-	must(t, os.WriteFile(f.Path(folder), []byte("mine"), 0o666))
+	expect.OK(t, os.WriteFile(f.Path(folder), []byte("mine"), 0o666))
 	if _, err := File(t.Context(), f, folder, Options{}); err == nil || !strings.Contains(err.Error(), "is there with") {
 		t.Errorf("error %v", err)
 	}
@@ -261,17 +262,9 @@ func TestFile_GoesThroughAProxy(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	at, err := url.Parse(proxy.URL)
-	must(t, err)
+	expect.OK(t, err)
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	if _, err := File(t.Context(), f, t.TempDir(), Options{Client: client}); err != nil {
 		t.Error(err)
-	}
-}
-
-// must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
