@@ -72,8 +72,8 @@ func countNotes(r *audit.Report, c audit.Counts) []string {
 
 // roughText says how far expected precisions were from true ones (docs/background/audit-measured.md, the median over 27
 // rows).
-const roughText = "Such an estimate was off by 10 points in half of the trials on public data: decisions on 30 " +
-	"suspects show whether it holds, and correct it"
+const roughText = "Such an estimate was off by about 10 points or more in half of the trials on public data: " +
+	"decisions on 30 suspects show whether it holds, and correct it"
 
 // suspectCount returns a sentence with the number of suspects and the probability from which a label is one.
 func suspectCount(suspects, all int, labels string, least float64) string {
