@@ -32,10 +32,11 @@ func (b Build) Identity() map[string]string {
 
 // ThisBuild describes the program that is running.
 func ThisBuild() Build {
-	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: "none",
-		Revision: revision}
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Revision: revision}
 	if level, err := simd.Detect(); err == nil {
 		b.SIMD = level.String()
+	} else {
+		b.SIMD = "none: " + err.Error()
 	}
 	info, ok := debug.ReadBuildInfo()
 	if ok && info.Main.Version != "" {

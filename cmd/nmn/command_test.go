@@ -422,6 +422,11 @@ func TestFailure_HasExitCode1AndNoUsage(t *testing.T) {
 	}
 }
 
+func TestVersion_SaysWhyThereIsNoSIMD(t *testing.T) {
+	t.Setenv("NMN_SIMD", "avx3")
+	wantParts(t, must(t, "version"), "SIMD none: ", `"avx3" is none of`)
+}
+
 func TestVersion_TellsGoAndSIMDAsJSON(t *testing.T) {
 	v := readJSON(t, must(t, "version", "--json"))
 	if v["go"] == "" || v["simd"] == "" || v["platform"] == "" {
