@@ -32,7 +32,8 @@ func (b Build) Identity() map[string]string {
 
 // ThisBuild describes the program that is running.
 func ThisBuild() Build {
-	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Revision: revision}
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Revision: revision}
 	if level, err := simd.Detect(); err == nil {
 		b.SIMD = level.String()
 	} else {
