@@ -11,6 +11,8 @@ import (
 type Labels struct {
 	Words []string           // the K classes; other labels of a row stay unchanged
 	Rows  map[string][]uint8 // K labels, 0 or 1, by the identifier of the bag; bags that are not there stay unchanged
+
+	class map[string]int // the classes of Words in NFC, made by Names
 }
 
 // ErrForm is wrapped by errors about files that are not as the data were read from them.
@@ -23,12 +25,14 @@ func (l *Labels) Names(id string, current []string) (names []string, changed boo
 	if !ok {
 		return current, false
 	}
-	class := l.classes()
+	if l.class == nil {
+		l.class = l.classes()
+	}
 	has := make(map[string]bool, len(current))
 	for _, name := range current {
 		word := norm.NFC.String(name)
 		has[word] = true
-		if c, known := class[word]; known && row[c] == 0 {
+		if c, known := l.class[word]; known && row[c] == 0 {
 			changed = true
 			continue
 		}

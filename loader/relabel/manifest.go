@@ -46,7 +46,7 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 		return 0, err
 	}
 	defer in.Close()
-	e := editor{m: m, labels: &l, class: l.classes(), at: map[int]*manifest.Row{}}
+	e := editor{m: m, labels: &l, at: map[int]*manifest.Row{}}
 	for i := range m.Rows {
 		e.at[m.Rows[i].Line] = &m.Rows[i]
 	}
@@ -74,7 +74,6 @@ func Manifest(ctx context.Context, m *manifest.Manifest, l Labels, path string) 
 type editor struct {
 	m      *manifest.Manifest
 	labels *Labels
-	class  map[string]int
 	at     map[int]*manifest.Row // by their lines
 }
 
