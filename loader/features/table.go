@@ -283,10 +283,11 @@ func (t *Table) places(name string, rows int, ids []string) ([]int, error) {
 	at, places := positions(ids), make([]int, n)
 	for i, id := range t.IDs {
 		row, ok := at[id]
-		for _, other := range []string{strings.TrimSuffix(id, ".0"), id + ".0"} { // as pandas writes 3 next to a gap
-			if !ok {
-				row, ok = at[other]
-			}
+		if !ok { // pandas writes 3 as 3.0 next to a gap
+			row, ok = at[strings.TrimSuffix(id, ".0")]
+		}
+		if !ok {
+			row, ok = at[id+".0"]
 		}
 		if !ok {
 			return nil, formatf("features: %q has no row for %q, which is row %d of %q", name, clip(id), i+1, t.Name)
