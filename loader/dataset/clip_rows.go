@@ -153,42 +153,18 @@ func matchClips(m *manifest.Manifest, clips *loader.ClipTable, leftOut func(erro
 // refuseVideos is a *VideoError if rows name videos: by the names, by how the files start, or without their endings.
 // It also refuses rows that name folders, unless rows may be left out.
 func refuseVideos(ctx context.Context, m *manifest.Manifest, lenient bool) error {
-	alike := loader.NewAlikeFiles(m.Folder)
-	var below *loader.ClipNames // videos in the folder, once a row needs them
+	videos := rowVideos{m: m, alike: loader.NewAlikeFiles(m.Folder), lenient: lenient}
 	for i := range m.Rows {
 		row := &m.Rows[i]
-		file := row.Files[0]
 		if row.Line == 0 || len(row.Files) > 1 { // rows are lines of a file
 			continue
 		}
-		video := loader.PathIn(m.Folder, file)
-		if !isVideo(video) {
-			if filepath.Ext(file) != "" {
-				continue
-			}
-			info, err := os.Stat(video)
-			if err == nil && info.IsDir() && !lenient {
-				return loader.Unusable(fmt.Errorf("%s, %s: %q is a folder: list its pictures in a column frames: "+
-					"a/1.jpg;a/2.jpg", m.File, row.At(), loader.Excerpt(file)))
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if found, err := alike.Find(strings.ReplaceAll(file, `\`, "/")); err != nil || len(found) > 0 {
-				continue // such as a picture without its ending; FindFiles returns the error
-			}
-			if below == nil {
-				if below, err = videosBelow(ctx, m.Folder); err != nil {
-					return err
-				}
-			}
-			at, err := below.Find(file)
-			if at < 0 && err == nil {
-				continue
-			}
-			if at >= 0 { // else several videos have this name
-				video = loader.PathIn(m.Folder, below.Names()[at])
-			}
+		video, err := videos.of(ctx, row)
+		if err != nil {
+			return err
+		}
+		if video == "" {
+			continue
 		}
 		if _, err := os.Stat(m.Folder); err != nil {
 			return fmt.Errorf("%s: cannot look for its clips: %w", m.File, err)
@@ -197,10 +173,55 @@ func refuseVideos(ctx context.Context, m *manifest.Manifest, lenient bool) error
 		if common := commonFolder(m); loader.IsFolder(filepath.Join(clips, common)) {
 			clips = filepath.Join(clips, common)
 		}
-		return &VideoError{Where: m.File + ", " + row.At(), Video: file, Format: videoFormat(video), Clips: clips,
+		return &VideoError{Where: m.File + ", " + row.At(), Video: row.Files[0], Format: videoFormat(video), Clips: clips,
 			Frames: framesBeside(clips), Table: true}
 	}
 	return nil
+}
+
+// rowVideos finds the videos that the rows of a manifest name.
+type rowVideos struct {
+	m       *manifest.Manifest
+	alike   *loader.AlikeFiles
+	below   *loader.ClipNames // videos in the folder, once a row needs them
+	lenient bool              // rows may be left out
+}
+
+// of returns the path of the video that a row names, or "" if it names none. Without its ending, a video is looked for
+// in all folders.
+func (v *rowVideos) of(ctx context.Context, row *manifest.Row) (string, error) {
+	file := row.Files[0]
+	path := loader.PathIn(v.m.Folder, file)
+	if isVideo(path) {
+		return path, nil
+	}
+	if filepath.Ext(file) != "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() && !v.lenient {
+		return "", loader.Unusable(fmt.Errorf("%s, %s: %q is a folder: list its pictures in a column frames: "+
+			"a/1.jpg;a/2.jpg", v.m.File, row.At(), loader.Excerpt(file)))
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if found, err := v.alike.Find(strings.ReplaceAll(file, `\`, "/")); err != nil || len(found) > 0 {
+		return "", nil // such as a picture without its ending; FindFiles returns the error
+	}
+	if v.below == nil {
+		if v.below, err = videosBelow(ctx, v.m.Folder); err != nil {
+			return "", err
+		}
+	}
+	at, err := v.below.Find(file)
+	switch {
+	case at >= 0:
+		return loader.PathIn(v.m.Folder, v.below.Names()[at]), nil
+	case err != nil: // several videos have this name
+		return path, nil
+	}
+	return "", nil
 }
 
 // videosBelow are the videos in a folder and its folders, by the names of their files. A folder that cannot be read has
